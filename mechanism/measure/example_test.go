@@ -60,7 +60,10 @@ func waits() [][]float64 {
 }
 
 func ExampleNewSynthesizer() {
-	s := must(measure.NewSynthesizer(must(domain.NewBox([]domain.Column{{Lo: 0, Hi: 30}}, nil)), 1, nil))
+	d, err := domain.NewBox([]domain.Column{{Lo: 0, Hi: 30}}, nil)
+	check(err)
+	s, err := measure.NewSynthesizer(d, 1, nil)
+	check(err)
 	records, err := s.Synthetic(context.Background(), seeded(), waits(), 0)
 	fmt.Println(len(records), "synthetic records,", s.Guarantee(), err)
 	// Output:

@@ -36,9 +36,9 @@ func checkArity(op string, arity int) error {
 }
 
 // NewFinite arranges the points of any finite metric as a net tree, farthest point first. Without
-// options a *[metric.Ultrametric] is arranged as by [NewUltrametric]; and unless Arity
-// is given, 2^15 points or more with coordinates in at most 3 dimensions by cells of their
-// bounding box. The String of the domain says which.
+// options a *[metric.Ultrametric] is arranged as by [NewUltrametric]; and unless Arity is given,
+// 2^15 points or more with coordinates in at most 3 dimensions by cells of their bounding box. The
+// String of the domain says which.
 //
 // A record is the index of a point of f, and so is Point: of a region, a point near its middle.
 // About n*Arity distances a level, n^2/Arity for medoids and bounds, 8 n log n to tell the domain

@@ -19,8 +19,8 @@ type FoldedOptions struct {
 	Separation float64
 	// Arity is the most children a node may have; 0 means 2.
 	Arity int
-	// Tour folds along the shortest path that tsp.Solve finds even where the
-	// points have coordinates and Hilbert's curve would do.
+	// Tour folds along the shortest path that tsp.Solve finds where the points have coordinates
+	// too.
 	Tour bool
 }
 

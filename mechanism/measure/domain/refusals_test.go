@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
 	"github.com/metricdp/metricdp/metric"
@@ -60,7 +61,7 @@ func TestErrors(t *testing.T) {
 	split := func(c []domain.Column, splits ...[]int) error { return box(c, &domain.BoxOptions{Splits: splits}) }
 	fin := func(o domain.FiniteOptions) error { return testkit.Err(domain.NewFinite(t.Context(), f, &o)) }
 	unread := func(n int, o domain.FiniteOptions) error {
-		return testkit.Err(domain.NewFinite(t.Context(), samples.Space(n, func(i, j int) float64 { panic("a distance was asked for") }), &o))
+		return testkit.Err(domain.NewFinite(t.Context(), space.Formula(n, func(i, j int) float64 { panic("a distance was asked for") }), &o))
 	}
 	cell := func(d *domain.Domain[[]float64], x ...float64) error { return testkit.Err(d.Cell(x)) }
 	d := samples.Unit(1, domain.BoxOptions{Splits: [][]int{{4}, {2}}})
