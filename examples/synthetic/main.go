@@ -73,7 +73,7 @@ func run(ctx context.Context, p *demo.Program) error {
 	if err := s.read(ctx, p); err != nil {
 		return err
 	}
-	if err := s.measure(); err != nil {
+	if s.metric, err = domain.NewBox(s.schema.Columns(), nil); err != nil {
 		return err
 	}
 	noise := random.Seeded(p.Seed)
@@ -151,12 +151,6 @@ func (s *study) records(f io.Reader) iter.Seq2[[]float64, error] {
 			}
 		}
 	}
-}
-
-// measure makes the domain, and the metric, of the records.
-func (s *study) measure() (err error) {
-	s.metric, err = domain.NewBox(s.schema.Columns(), nil)
-	return err
 }
 
 // release makes as many synthetic records as there are originals, about as many where

@@ -15,6 +15,7 @@ import (
 
 	"github.com/metricdp/metricdp/examples/internal/demotest"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
 )
 
@@ -241,45 +242,38 @@ func TestSynthetic_BadInput(t *testing.T) {
 }
 
 func TestAssociation_AgreesWithGonum(t *testing.T) {
-	entries := entriesOf(testkit.Must(table.ParseSchema("x:number:-10..10,y?:number:0..5,g:category:a|b|c,h:category:a|b|c|d")))
+	entries := entriesOf(testkit.Must(table.ParseSchema("x:number:-10..10,y?:number:0..5,g:category:a|b|c,h:category:a|b|c,i:category:a|b|c|d")))
 	r := rand.New(rand.NewPCG(3, 4))
 	var records [][]float64
-	var x, y []float64
+	var x, y, g, all []float64
 	for range 500 {
-		g := float64(r.IntN(3))
-		u := []float64{r.NormFloat64() + g, r.Float64(), g, 2 - g}
+		k := float64(r.IntN(3))
+		u := []float64{r.NormFloat64() + k, r.Float64(), k, 2 - k, float64(r.IntN(4))}
 		u[1] += u[0] / 5
 		if r.IntN(5) == 0 {
 			u[1] = math.NaN()
 		} else {
 			x, y = append(x, u[0]), append(y, u[1])
 		}
-		records = append(records, u)
+		records, g, all = append(records, u), append(g, k), append(all, u[0])
 	}
-	of := func(i, j int) float64 { _, v := association(&entries[i], &entries[j], records); return v }
-	if got, want := of(0, 1), stat.Correlation(x, y, nil); math.Abs(got-want) > 1e-9 {
-		t.Errorf("correlation %v, want %v", got, want)
-	}
-	// With names in the order of a number, the ratio is at least its correlation, and
-	// here the means are equally far apart, so that it is about that.
-	var g, all []float64
-	for _, u := range records {
-		g, all = append(g, u[2]), append(all, u[0])
-	}
-	if got, least := of(0, 2), stat.Correlation(all, g, nil); !(got >= least && got < least+0.02) {
-		t.Errorf("correlation ratio %v, correlation %v", got, least)
-	}
-	if got := of(2, 3); math.Abs(got-1) > 1e-9 {
-		t.Errorf("Cramér's V of two names for the same thing is %v", got)
-	}
-	for _, u := range records {
-		u[3] = float64(r.IntN(4))
-	}
-	if got := of(2, 3); !(got < 0.15) { // sqrt(6/(500*2)) = 0.08 in the mean
-		t.Errorf("Cramér's V of independent names is %v", got)
-	}
-	if got := of(0, 2); got != of(2, 0) {
-		t.Error("the order of entries matters")
+	// With names in the order of a number, and means that are equally far apart, the ratio is about
+	// its correlation, and at least that.
+	least := stat.Correlation(all, g, nil)
+	for _, c := range []struct {
+		what   string
+		i, j   int
+		lo, hi float64
+	}{
+		{"correlation", 0, 1, stat.Correlation(x, y, nil) - 1e-9, stat.Correlation(x, y, nil) + 1e-9},
+		{"correlation ratio", 0, 2, least, least + 0.02},
+		{"correlation ratio", 2, 0, least, least + 0.02},
+		{"Cramér's V of two names for the same thing", 2, 3, 1 - 1e-9, 1 + 1e-9},
+		{"Cramér's V of independent names", 2, 4, 0, 0.15}, // sqrt(6/(500*2)) = 0.08 in the mean
+	} {
+		if _, v := association(&entries[c.i], &entries[c.j], records); !(v >= c.lo && v <= c.hi) {
+			t.Errorf("%s: %v, want a number in [%v, %v]", c.what, v, c.lo, c.hi)
+		}
 	}
 }
 
@@ -308,7 +302,7 @@ func TestMeans_FindsClusters(t *testing.T) {
 func TestShares_AreTheDomains(t *testing.T) {
 	s := &study{request: request{schema: testkit.Must(table.ParseSchema("x?:number:-1..1,g?:category:a|b|c,w:whole:0..9"))}}
 	s.entries = entriesOf(s.schema)
-	testkit.Check(t, s.measure())
+	s.metric = testkit.Must(domain.NewBox(s.schema.Columns(), nil))
 	nan := math.NaN()
 	records := [][]float64{{-1, 0, 0}, {0.5, 2, 0}, {nan, 2, 0}, {nan, nan, 9}, {1, nan, 3}}
 	c := newShares(s.entries, records, records)

@@ -217,7 +217,6 @@ var simulated = map[string]string{
 	"mechanism/measure/internal/column/globe.go":                "records within a cell, from a release",
 	"mechanism/measure/internal/column/number.go":               "records within a cell, from a release",
 	"mechanism/measure/internal/samples/families.go":            "records for tests",
-	"mechanism/measure/private/bound.go":                        "the mean error, before any data",
 	"mechanism/measure/table/internal/population/population.go": "rows, from a release",
 	"mechanism/measure/table/internal/population/sweep.go":      "rows, from a release",
 	"mechanism/words/kept.go":                                   "how often words stay, before any data",

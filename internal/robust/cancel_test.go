@@ -33,7 +33,6 @@ import (
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
-	"github.com/metricdp/metricdp/mechanism/measure/private"
 	"github.com/metricdp/metricdp/mechanism/mechanismtest"
 	"github.com/metricdp/metricdp/mechanism/words"
 	"github.com/metricdp/metricdp/metric"
@@ -266,13 +265,6 @@ var longCalls = []longCall{
 
 	{"domain.NewFinite", high, 40_000, on(domain.NewFinite, here)},
 	{"domain.NewFolded", high, 8000, on(domain.NewFolded, here, &domain.FoldedOptions{Tour: true})},
-	{"private.Measure.Bound", flat, 1000, func(ctx context.Context, f metric.Finite) error {
-		m, err := private.New(testkit.Must(domain.NewFinite(context.Background(), f, nil)), 1, nil)
-		if err != nil {
-			return err
-		}
-		return err1(m.Bound(ctx, &private.BoundOptions{Draws: 1 << 20}))
-	}},
 	{"measure.Release.Error", flat, 1000, func(ctx context.Context, f metric.Finite) error {
 		return err1(releasedOn(f).Error(ctx, seeded(), 0.9, &measure.ErrorOptions{Draws: 1 << 20}))
 	}},
@@ -363,7 +355,7 @@ var shortCalls = func() map[string]string {
 		"a look at the vectors":                                        "words.Vocabulary.Reach",
 		"its package stops it while it reads":                          "words.Read",
 		"they are what entropy.Accuracy is made of, or made of that":   "entropy.UpperBounds entropy.Star.Prove entropy.Whole.Accuracy entropy.Whole.EntropicScale families.MeasureBound.Prove",
-		"families.PrivateMeasureBound":                                 "families.PrivateDataBound",
+		"families.PrivateMeasureBound":                                 "families.PrivateDataBound measure.Synthesizer.LowerBound private.Measure.LowerBound",
 		"a look at the distances, metric.Spanner or NearestNeighbors":  "lp.Options.Size lp.SpannerOptions.Size lp.ConstOptions.Size",
 		"the distances of a net of measures are W1 of few points each": "families.MeasureNet families.Measures.TotalVariation families.Measures.Wasserstein",
 		"mechanism.FromLogWeights":                                     "mechanism.FromWeights mechanism.FromProbabilities mechanism.ReadChannel",
@@ -375,7 +367,7 @@ var shortCalls = func() map[string]string {
 		"wasserstein.W1":                                               "wasserstein.Distance wasserstein.Between wasserstein.W1Points wasserstein.Certify",
 		"table.Synthesizer.Release":                                    "table.Synthesizer.ReleasePersons table.Release.Error table.Release.Report",
 		"tsp.Solve":                                                    "tsp.SpaceFilling tsp.Folding.Locality",
-		"measure.Count, domain.NewFinite, private.Measure.Bound":       "measure.CountAll domain.NewTaxonomy domain.NewUltrametric domain.On measure.Synthesizer.LowerBound measure.Synthesizer.Synthetic",
+		"measure.Count, domain.NewFinite":                              "measure.CountAll domain.NewTaxonomy domain.NewUltrametric domain.On measure.Synthesizer.Synthetic",
 		"its package tests it: sizes are numbers of users and items, not points": "mechanism.Composition.AuditAt mechanism.Composition.CertifyAt accountant.ComposeBudget accountant.Composition.Delta accountant.Composition.Level " +
 			"accountant.Shuffle.Budget accountant.Shuffle.Delta accountant.Shuffle.Level accountant.Shuffle.MovedDelta accountant.Shuffle.MovedLevel accountant.Shuffle.BudgetInterval accountant.Shuffle.DeltaInterval accountant.Shuffle.LevelInterval " +
 			"accountant.NewRandomizer frequency.ItemWiseBudget frequency.NewItemWise emd.PlanReduction frequency.Estimator.Collect distribution.Distribution.Collect",

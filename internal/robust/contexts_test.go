@@ -714,7 +714,7 @@ var ways = []watchedCall{
 		if err != nil {
 			return err
 		}
-		return err1(m.Bound(ctx, &private.BoundOptions{Draws: 2}))
+		return err1(m.LowerBound(ctx))
 	}},
 	{"cells of a domain", func(ctx context.Context) error { return err1(domain.NewFinite(ctx, flat(1<<15), nil)) }},
 	{"one-tree", func(ctx context.Context) error {

@@ -519,7 +519,7 @@ var measureCalls = []call{
 	{"domain.Domain.Weights", ages.Weights, []any{records, []float64{1, 2, 3}}},
 	{"private.New", private.New[int], []any{stations, 1.0, &private.Options{}}},
 	{"private.Measure.Release", privateMass.Release, []any{seeded(), uniform}},
-	{"private.Measure.Bound", privateMass.Bound, []any{&private.BoundOptions{Draws: 4}}},
+	{"private.Measure.LowerBound", privateMass.LowerBound, nil},
 	{"measure.Count", func(records [][]float64, o *measure.CountOptions) (*measure.Counts[[]float64], error) {
 		return measure.Count(context.Background(), ages, sequence(records), o)
 	}, []any{records, &measure.CountOptions{}}},
@@ -559,7 +559,6 @@ var measureCalls = []call{
 	{"measure.Release.Records", released.Records, []any{seeded(), 5, &measure.RecordOptions{}}},
 	{"measure.Release.Error", released.Error, []any{seeded(), 0.95, &measure.ErrorOptions{}}},
 	{"measure.Release.ErrorOf", released.ErrorOf, []any{seeded(), func(r *measure.Release[[]float64]) float64 { return r.Weights[0] }, 0.95, &measure.ErrorOptions{Draws: 20}}},
-	{"measure.Release.Multiplicities", released.Multiplicities, []any{5}},
 }
 
 var (

@@ -128,8 +128,8 @@ func (a *arrivals[P]) whole() bool {
 }
 
 // change does what step does to the stream, and stores it: then it is done, and bad is returned.
-// Where another has changed the store meanwhile, step is done again to that. What is whole is drawn
-// after it is stored, now or by whoever comes next.
+// Where another has changed the store meanwhile, step is done again. What is whole is drawn after
+// it is stored, now or by whoever comes next.
 func (s *Stream[P]) change(op string, step func() error, bad error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

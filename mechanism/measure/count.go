@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"sync"
 	"sync/atomic"
 
 	"github.com/metricdp/metricdp/internal/parallel"
@@ -16,10 +15,9 @@ import (
 
 // CountOptions are for [Count], [CountAll] and [CountPersons]. Nil and zero mean the defaults.
 type CountOptions struct {
-	// SkipErrors leaves out records that have no cell, where the default stops at the first with
-	// its error. How many remain is private then: such counts can only be released under
-	// [AddRemoveOne]; [ReplaceOne] publishes their number and is refused with [ErrSkipped], whether
-	// or not any were left out.
+	// SkipErrors leaves out records that have no cell, where the default stops at the first. How
+	// many remain is private then: [ReplaceOne], which publishes it, refuses such counts with
+	// [ErrSkipped].
 	SkipErrors bool
 	// Workers is the number of goroutines that find cells; 0 means one a core. With 1 each record
 	// is counted before the next is asked for, so that an iterator may yield the same memory again.
@@ -29,15 +27,14 @@ type CountOptions struct {
 	Progress func(records int)
 }
 
-// batch is how many records travel together between goroutines.
-const batch = 4096
+const (
+	batch = 4096      // records that are counted one by one, before they are brought in order
+	chunk = 4 * batch // records that a goroutine takes at a time
+)
 
-// chunk is how many records of a slice a goroutine takes at a time.
-const chunk = 4 * batch
-
-// Count counts the records that seq yields. The first error, of seq or of a record (see
-// [CountOptions]), is returned with the record's position. With more than one worker the records
-// must not share memory that the iterator overwrites.
+// Count counts the records that seq yields. The first error, of seq or of a record, is returned
+// with the record's position. With more than one worker the records must not share memory that the
+// iterator overwrites.
 func Count[P any](ctx context.Context, d *domain.Domain[P], seq iter.Seq2[P, error], o *CountOptions) (*Counts[P], error) {
 	c, err := newCounts("measure: Count", d)
 	if err != nil {
@@ -50,81 +47,73 @@ func Count[P any](ctx context.Context, d *domain.Domain[P], seq iter.Seq2[P, err
 // errDropped comes with a record that is to be read and not counted.
 var errDropped = errors.New("dropped")
 
-// count is a function that adds records to c, which nobody else knows.
+// count adds records to c, which nobody else knows.
 func (c *Counts[P]) count(ctx context.Context, function string, seq iter.Seq2[P, error], o *CountOptions) (*Counts[P], error) {
 	opt := region.OrZero(o)
 	c.skipped = opt.SkipErrors
-	var first firstError
-	add, finish := func(_ int, p P) error { return c.addOne(p) }, func() {}
-	if workers := parallel.Workers(opt.Workers); workers > 1 {
-		add, finish = c.addInBatches(workers, opt.SkipErrors, &first)
-		defer finish() // where seq panics
+	workers, n := parallel.Workers(opt.Workers), 0
+	var records []P // that are not counted yet, and their positions
+	var at []int
+	flush := func() error {
+		err := c.addChunks(ctx, function, records, func(i int) int { return at[i] }, workers, nil)
+		clear(records)
+		at, records = at[:0], records[:0]
+		return err
 	}
-	n := 0
-	var stop error
 	for p, err := range seq {
-		if err == nil {
-			err = add(n, p)
+		if err == nil && workers == 1 {
+			err = c.addOne(p)
+		} else if err == nil {
+			records, at = append(records, p), append(at, n)
 		}
 		if err != nil && err != errDropped {
-			first.set(n, err)
-			break
+			return nil, cmp.Or(flush(), recordError(function, n, err))
 		}
-		if n++; n%batch == 0 {
-			if opt.Progress != nil {
-				opt.Progress(n)
-			}
-			if stop = ctx.Err(); stop != nil || first.failed.Load() {
-				break
-			}
+		if n++; n%batch > 0 {
+			continue
+		}
+		if opt.Progress != nil {
+			opt.Progress(n)
+		}
+		if err = ctx.Err(); err == nil && len(records) >= workers*chunk {
+			err = flush()
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	finish()
-	if err := cmp.Or(first.of(function), stop, ctx.Err()); err != nil {
+	if err := cmp.Or(flush(), ctx.Err()); err != nil {
 		return nil, err
 	}
 	return c, nil
 }
 
-// addInBatches returns what hands records and their positions to workers, and what waits for them.
-func (c *Counts[P]) addInBatches(workers int, skip bool, first *firstError) (add func(at int, p P) error, finish func()) {
-	type job struct {
-		at      []int
-		records []P
-	}
-	jobs, free := make(chan job, workers), make(chan job, 2*workers+1)
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			for j := range jobs {
-				if i, err := c.addAll(j.records, skip); err != nil {
-					first.set(j.at[i], err)
-				}
-				clear(j.records)
-				free <- job{j.at[:0], j.records[:0]}
-			}
-		})
-	}
-	for range cap(free) {
-		free <- job{make([]int, 0, batch), make([]P, 0, batch)}
-	}
-	j := <-free
-	add = func(at int, p P) error {
-		if j.at, j.records = append(j.at, at), append(j.records, p); len(j.at) == batch {
-			jobs <- j
-			j = <-free
+// addChunks adds records to counts that only the caller knows, some at a time. The error is that of
+// the first record that has one, which is named by its position.
+func (c *Counts[P]) addChunks(ctx context.Context, function string, records []P, at func(i int) int, workers int, progress parallel.Progress) error {
+	errs := make([]error, (len(records)+chunk-1)/chunk)
+	var failed atomic.Bool
+	err := parallel.Chunks(ctx, len(records), chunk, workers, progress, func(k, lo, hi int) {
+		if failed.Load() {
+			return // what is before is under way
 		}
-		return nil
-	}
-	return add, sync.OnceFunc(func() {
-		jobs <- j
-		close(jobs)
-		wg.Wait()
+		cells, i, err := locateAll(c.space, records[lo:hi], c.skipped)
+		if err == nil {
+			err = c.merge("", "", snapshot{run: newRun(cells), total: int64(len(cells))})
+		}
+		if err != nil {
+			errs[k] = recordError(function, at(lo+i), err)
+			failed.Store(true)
+		}
 	})
+	return cmp.Or(cmp.Or(errs...), err)
 }
 
-// addOne adds a record to counts that only the caller knows. There is no error where records are
-// skipped.
+func recordError(function string, at int, err error) error {
+	return fmt.Errorf("measure: %s: record %d: %w", function, at, err)
+}
+
+// addOne adds a record to counts that only the caller knows.
 func (c *Counts[P]) addOne(p P) error {
 	cell, err := c.space.Locate(p)
 	if err == nil {
@@ -133,16 +122,6 @@ func (c *Counts[P]) addOne(p P) error {
 		err = nil
 	}
 	return err
-}
-
-// addAll adds records to counts that only other calls of it know, but those without a cell if they
-// are to be skipped. The error is that of record i.
-func (c *Counts[P]) addAll(records []P, skip bool) (i int, err error) {
-	cells, i, err := locateAll(c.space, records, skip)
-	if err == nil {
-		err = c.merge("", "", snapshot{run: newRun(cells), total: int64(len(cells))})
-	}
-	return i, err
 }
 
 func locateAll[P any](space *region.Space[P], records []P, skip bool) (cells []int, i int, err error) {
@@ -158,8 +137,8 @@ func locateAll[P any](space *region.Space[P], records []P, skip bool) (cells []i
 	return cells, 0, nil
 }
 
-// CountAll counts the records of a slice, on every core and without copies.
-// All else is as in [Count].
+// CountAll counts the records of a slice, on every core and without copies. All else is as in
+// [Count].
 func CountAll[P any](ctx context.Context, d *domain.Domain[P], records []P, o *CountOptions) (*Counts[P], error) {
 	c, err := newCounts("measure: CountAll", d)
 	if err != nil {
@@ -167,46 +146,12 @@ func CountAll[P any](ctx context.Context, d *domain.Domain[P], records []P, o *C
 	}
 	opt := region.OrZero(o)
 	c.skipped, c.loose = opt.SkipErrors, true
-	var first firstError
 	var progress parallel.Progress
 	if opt.Progress != nil {
 		progress = func(done, _ int) { opt.Progress(min(done*chunk, len(records))) }
 	}
-	err = parallel.Chunks(ctx, len(records), chunk, opt.Workers, progress, func(_, lo, hi int) {
-		if first.failed.Load() {
-			return
-		}
-		if i, err := c.addAll(records[lo:hi], opt.SkipErrors); err != nil {
-			first.set(lo+i, err)
-		}
-	})
-	if err := cmp.Or(first.of("CountAll"), err); err != nil {
+	if err := c.addChunks(ctx, "CountAll", records, func(i int) int { return i }, opt.Workers, progress); err != nil {
 		return nil, err
 	}
 	return c, nil
-}
-
-// firstError keeps the error of the lowest position among those reported.
-type firstError struct {
-	failed atomic.Bool
-	mu     sync.Mutex
-	at     int
-	err    error
-}
-
-func (f *firstError) set(at int, err error) {
-	f.mu.Lock()
-	if f.err == nil || at < f.at {
-		f.at, f.err = at, err
-	}
-	f.mu.Unlock()
-	f.failed.Store(true)
-}
-
-// of returns the error as that of a function, once all have been set.
-func (f *firstError) of(function string) error {
-	if f.err == nil {
-		return nil
-	}
-	return fmt.Errorf("measure: %s: record %d: %w", function, f.at, f.err)
 }

@@ -14,10 +14,8 @@ import (
 )
 
 // Counts are the numbers of records in the cells of a domain: all that a release needs to know of a
-// data set. Data counted in parts and merged give the result of one pass.
-//
-// Counts are as private as the records, encoded or not. Two releases of the same counts spend the
-// budget twice. A Counts is safe for concurrent use. The zero value is refused.
+// data set, and as private as the records, encoded or not. Two releases of the same counts spend
+// the budget twice. Safe for concurrent use. The zero value is refused.
 type Counts[P any] struct {
 	d     *domain.Domain[P]
 	space *region.Space[P] // of d
@@ -39,12 +37,11 @@ type marks struct {
 // ErrMismatch reports counts of another domain, or bytes that are no counts.
 var ErrMismatch = errors.New("counts do not belong to this domain")
 
-// ErrSkipped reports counts made with CountOptions.SkipErrors, or after an Add that failed, where
-// [ReplaceOne] would publish how many records they hold.
+// ErrSkipped reports counts made with CountOptions.SkipErrors, or after an Add that failed, under
+// [ReplaceOne].
 var ErrSkipped = errors.New("counts made with SkipErrors, or after an error of Add, have a private number of records, which ReplaceOne would publish: use AddRemoveOne, or give every record a cell")
 
-// NewCounts returns empty counts of d's cells. They take 16 to 32 bytes for each cell that a record
-// is in, and as much again while they are brought in order.
+// NewCounts returns empty counts of d's cells. They take 16 to 32 bytes for each cell with records.
 func NewCounts[P any](d *domain.Domain[P]) *Counts[P] {
 	return fault.Must(newCounts("measure: NewCounts", d))
 }
@@ -83,12 +80,12 @@ func (c *Counts[P]) Len() int {
 }
 
 // Add counts a record. The error is that of [domain.Domain.Cell]; nothing is counted then, and the
-// counts are marked as CountOptions.SkipErrors marks them. To try a record and count it repaired,
-// ask [domain.Domain.Cell] first. O(cost of Cell + log Len()), in the mean over many calls.
+// counts are marked as by CountOptions.SkipErrors. O(cost of Cell + log Len()), in the mean over
+// many calls.
 func (c *Counts[P]) Add(p P) error { return c.AddN(p, 1) }
 
-// AddN counts n >= 0 records that are all p, or share its cell. The errors are those of
-// [Counts.Add], and a [*metric.ValueError] if n is negative or the sum exceeds 2^63-1.
+// AddN counts n >= 0 records that share the cell of p. The errors are those of [Counts.Add], and a
+// [*metric.ValueError] if n is negative or the sum exceeds 2^63-1.
 func (c *Counts[P]) AddN(p P, n int64) error {
 	if err := c.check("measure: Counts.AddN"); err != nil {
 		return err
@@ -129,10 +126,9 @@ func (c *Counts[P]) settle() {
 	}
 }
 
-// Merge adds the counts of o, which are of the same domain or of one made elsewhere by the same
-// call ([ErrMismatch] otherwise), and not c itself. Where o was made with CountOptions.SkipErrors,
-// c counts as made so from then on. Of counts by person no two may have a person in common: nothing
-// here can tell.
+// Merge adds the counts of o, of the same domain or one made elsewhere by the same call
+// ([ErrMismatch] otherwise), and not c itself. The mark of CountOptions.SkipErrors goes over to c.
+// No two counts by person may have a person in common: nothing here can tell.
 func (c *Counts[P]) Merge(o *Counts[P]) error {
 	const op = "measure: Counts.Merge"
 	if err := c.check(op); err != nil {
@@ -162,7 +158,7 @@ func same[P any](op string, in, to *region.Space[P]) error {
 	return fmt.Errorf("%s: %w: counted in a %s, not in this %s", op, ErrMismatch, from, here)
 }
 
-// merge adds all that s holds, or nothing: the argument is what makes the sum too large.
+// merge adds all that s holds, or nothing: arg is what makes the sum too large.
 func (c *Counts[P]) merge(op, arg string, s snapshot) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

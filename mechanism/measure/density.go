@@ -7,9 +7,9 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// Density returns the density of the released measure: for any point, the mass of its region over
-// the region's share of all cells. NaN for what has no cell. It costs no privacy and is safe for
-// concurrent use. O(n) for n weights, and O(log n) a point.
+// Density returns the density of the released measure: for a point, the mass of its region over the
+// region's share of all cells, NaN for what has no cell. It costs no privacy and is safe for
+// concurrent use. O(log n) a point.
 func (r *Release[P]) Density() func(p P) float64 {
 	type region struct {
 		lo, hi int // cells

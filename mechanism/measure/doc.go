@@ -1,5 +1,5 @@
-// Package measure publishes a data set as synthetic records that are like the true ones in
-// every average that varies slowly over the space.
+// Package measure publishes a data set as synthetic records that are like the true ones in every
+// average that varies slowly over the space.
 //
 //	d, err := domain.NewBox([]domain.Column{{Lo: 0, Hi: 30}}, nil)
 //	s, err := measure.NewSynthesizer(d, 1, nil)
@@ -7,27 +7,26 @@
 //
 // # The problem
 //
-// Somebody has N points of a metric space, and wants to publish others with nearly the same
-// means, shares of regions and averages of smooth functions. The error of all of them is at
-// most W1, the distance by which the mass of one data set must be moved to become the other.
+// N points of a metric space become others with nearly the same means, shares of regions and
+// averages of smooth functions. The error of all of these is at most W1, the distance by which the
+// mass of one data set must be moved to become the other.
 //
 // # How to begin
 //
-// Describe the space by a [domain.Domain]. Read the records: [Count], [CountAll], or
-// [CountPersons] where a person has many; [Counts.Merge] joins parts. Release them:
-// [NewSynthesizer], then [Release.Records], [Release.Mean] and [Release.Weights].
-// [Release.Error] and [Release.ErrorOf] estimate the error. Before any data are read
-// [Synthesizer.UpperBound] bounds it, with fixed Levels, and [Synthesizer.LowerBound] that of
-// any mechanism.
+// Describe the space by a [domain.Domain]. Read the records: [Count], [CountAll], or [CountPersons]
+// where a person has many; [Counts.Merge] joins parts. Release them: [NewSynthesizer], then
+// [Release.Records], [Release.Mean] and [Release.Weights]. [Release.Error] and [Release.ErrorOf]
+// estimate the error. Before any data are read [Synthesizer.UpperBound] bounds it, with fixed
+// Levels, and [Synthesizer.LowerBound] that of any mechanism.
 //
-// [NewStream] is for records that keep arriving, package private for a probability measure,
-// package table for three or more columns.
+// [NewStream] is for records that keep arriving, package private for a probability measure, package
+// table for three or more columns.
 //
 // # Guarantees
 //
-// A [Synthesizer] is eps-differentially private, to the last bit, for one record replaced, or
-// one added or removed ([Relation]). Persons with many rows need PerPerson. Where records are
-// left out for what they say, only [AddRemoveOne] is true: see [CountOptions].
+// A [Synthesizer] is eps-differentially private, to the last bit, for one record replaced, or one
+// added or removed ([Relation]). Persons with many rows need PerPerson. Where records are left out
+// for what they say, only [AddRemoveOne] is true: see [CountOptions].
 //
 // # Cost
 //

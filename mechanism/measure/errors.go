@@ -30,24 +30,24 @@ type ErrorBar struct {
 	Lo, Hi   float64 // enclose what more draws would tend to, with probability 0.99 or more
 }
 
-// stretch multiplies simulated distances, and stretchOf the errors of queries, of which a single
-// one varies more. They were chosen on data other than those of BenchmarkW1Confidence.
+// stretch multiplies simulated distances, and stretchOf the errors of queries, chosen on data other
+// than those of BenchmarkW1Confidence.
 const (
 	stretch   = 1.25
 	stretchOf = 1.35
 )
 
-// Error says how far, in W1, the records are from the masses that were released: at most Quantile,
-// with a probability of about prob in (0, 1), such as 0.95, over the noise. This is the error of
+// Error estimates how far, in W1, the records are from the masses that were released: at most
+// Quantile, with a probability of about prob in (0, 1) over the noise. This is the error of
 // Mean(f), at once for every f with |f(x) - f(y)| <= Distance(x, y). It reads the release alone, so
 // it costs no privacy. Hi is +Inf where Draws are too few.
 //
 // Truths are simulated around the release: every count gets the noise of its budget once more, up
 // to twice as wide where there is more noise than mass, and the mass of a region goes to one place
 // in it. Their distances from the release, times 1.25, stand for the error. This is no proof: on
-// five kinds of data in one to three dimensions, 100 and 1,000 records, eps = 1
-// (BenchmarkW1Confidence), most quantiles held as stated, at 1.7 to 3.9 times the mean error;
-// traces and heavy tails in three dimensions fall short by up to .05.
+// five kinds of data in one to three dimensions (BenchmarkW1Confidence) most quantiles held as
+// stated, at 1.7 to 3.9 times the mean error; traces and heavy tails in three dimensions fall short
+// by up to .05.
 //
 // In a finite metric with a Separation add [domain.Domain.Resolution]. Mass moves the shortest way
 // between 512 regions at most, and along the tree within them, which takes more. O(Draws *
@@ -76,9 +76,9 @@ func (r *Release[P]) Error(ctx context.Context, rng *rand.Rand, prob float64, o 
 }
 
 // ErrorOf is [Release.Error] for one query, such as the mass of a range, a mean or a quantile: how
-// far f of the records is from f of the release. f gets the release and Draws simulated truths, one
-// after the other, and may ask for their Weights, Point, Mean and Records. Differences are times
-// 1.35, because a single one varies more. O(Draws * regions).
+// far f of the records is from f of the release. f gets the release and then Draws simulated
+// truths, of which it may read Weights, Point, Mean and Records. Differences are times 1.35,
+// because a single one varies more. O(Draws * regions).
 func (r *Release[P]) ErrorOf(ctx context.Context, rng *rand.Rand, f func(*Release[P]) float64, prob float64, o *ErrorOptions) (ErrorBar, error) {
 	const op = "measure: Release.ErrorOf"
 	if err := r.check(op); err != nil {

@@ -14,7 +14,7 @@ import (
 
 // What is refused, and how: each error begins with what is given.
 func TestErrors(t *testing.T) {
-	d, other, pair := samples.Unit(1, domain.BoxOptions{Splits: [][]int{{4}, {2}}}), samples.Unit(1, domain.BoxOptions{Depth: 6}), samples.Tiny()["pair"]
+	d, pair := samples.Unit(1, domain.BoxOptions{Splits: [][]int{{4}, {2}}}), samples.Tiny()["pair"]
 	syn := func(eps float64, o SynthesizerOptions) error { return testkit.Err(NewSynthesizer(d, eps, &o)) }
 	upper := func(o SynthesizerOptions, n float64) error {
 		return testkit.Err(testkit.Must(NewSynthesizer(d, 1, &o)).UpperBound(n))
@@ -27,35 +27,25 @@ func TestErrors(t *testing.T) {
 	out, one := testkit.Must(s.Release(nil, c)), func(*Release[[]float64]) float64 { return 1 }
 	testkit.Refused(t, [][3]any{
 		{syn(0, SynthesizerOptions{}), "measure: NewSynthesizer: eps = 0"},
-		{syn(1e-300, SynthesizerOptions{}), "measure: NewSynthesizer: eps = 1e-300"},
 		{syn(1, SynthesizerOptions{Shares: []float64{1}}), "NewSynthesizer: Shares has size 1, want 0, without Levels"},
 		{syn(1, SynthesizerOptions{Prune: 2}), "NewSynthesizer: Prune = 2, want 0 without Levels"},
 		{syn(1, SynthesizerOptions{Levels: []int{1, 9}}), "NewSynthesizer: Levels[1] = 9"},
-		{syn(1, SynthesizerOptions{Levels: []int{0}}), "NewSynthesizer: Levels[0] = 0"},
 		{syn(1, SynthesizerOptions{Levels: []int{1}, MaxCells: 1}), "NewSynthesizer: Levels[0] = 1, want fewer"},
 		{syn(1, SynthesizerOptions{Levels: []int{1}, Shares: []float64{1, 1}}), "NewSynthesizer: Shares has size 2, want 1"},
 		{syn(1, SynthesizerOptions{PerPerson: 2}), "NewSynthesizer: Relation = 0, want AddRemoveOne"},
-		{syn(1, SynthesizerOptions{PerPerson: -1, Relation: AddRemoveOne}), "NewSynthesizer: PerPerson = -1"},
 		{syn(1, SynthesizerOptions{PerPerson: 1<<30 + 1, Relation: AddRemoveOne}), "NewSynthesizer: PerPerson = 1.073741825e+09"},
 		{syn(1e-50, SynthesizerOptions{PerPerson: 2, Relation: AddRemoveOne}), "NewSynthesizer: eps = 1e-50, want at least"},
 		{testkit.Err(s.Release(nil, NewCounts(d))), "Synthesizer.Release: counts: empty input"},
-		{testkit.Err(s.Release(nil, NewCounts(other))), "Synthesizer.Release: counts do not belong", ErrMismatch},
 		{upper(SynthesizerOptions{}, 10), "Synthesizer.UpperBound: Levels"},
 		{upper(SynthesizerOptions{Levels: []int{2}, Prune: 1}, 10), "UpperBound: Prune"},
-		{upper(three, .5), "UpperBound: records"},
 		{upper(three, math.NaN()), "UpperBound: records"},
-		{upper(three, 1e16), "UpperBound: records"},
 		{testkit.Err(out.Error(t.Context(), nil, 0, nil)), "Release.Error: prob = 0"},
-		{testkit.Err(out.Error(t.Context(), nil, 1, nil)), "Release.Error: prob = 1"},
-		{testkit.Err(out.ErrorOf(t.Context(), nil, one, .9, &ErrorOptions{Draws: -1})), "Release.ErrorOf: Draws = -1"},
 		{testkit.Err(out.ErrorOf(t.Context(), nil, one, .9, &ErrorOptions{Draws: 1<<20 + 1})), "Release.ErrorOf: Draws = 1.048577e+06"},
 		{testkit.Err(out.Records(nil, -1, nil)), "Release.Records: m = -1"},
 		{testkit.Err(out.Records(nil, math.MaxInt32, nil)), "Release.Records: needs"},
-		{testkit.Err(CountPersons(t.Context(), d, stream([]visit{}), 0, nil)), "CountPersons: most = 0"},
 		{testkit.Err(CountPersons(t.Context(), d, stream([]visit{}), 1<<30+1, nil)), "CountPersons: most = 1.073741825e+09"},
 		{c.AddPerson([][]float64{{.1}}, 0), "Counts.AddPerson: most = 0"},
 		{made(StreamOptions{Growth: 1}), "Growth = 1"},
-		{made(StreamOptions{Growth: math.NaN()}), "Growth = NaN"},
 		{made(StreamOptions{Least: -1}), "Least = -1"},
 		{made(StreamOptions{Halves: 0.95}), "Halves = 0.95"},
 		{made(StreamOptions{Blocks: &SynthesizerOptions{Relation: AddRemoveOne, PerPerson: 2}}), "PerPerson = 2"},

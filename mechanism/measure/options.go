@@ -16,11 +16,10 @@ type Relation = walk.Relation
 
 const (
 	// ReplaceOne makes two data sets of the same size neighbors where they differ in one record.
-	// The number of records is public. Where some are left out for what they say it is private, and
-	// only AddRemoveOne protects it.
+	// The number of records is public.
 	ReplaceOne = walk.ReplaceOne
-	// AddRemoveOne makes them neighbors where one has a record more. The number of records is
-	// private and noised too.
+	// AddRemoveOne makes them neighbors where one has a record more. That number is private and
+	// noised.
 	AddRemoveOne = walk.AddRemoveOne
 )
 
@@ -28,21 +27,20 @@ const (
 type SynthesizerOptions struct {
 	// Relation names the neighbors that are protected from one another.
 	Relation Relation
-	// PerPerson, where not 0, makes eps the level of a person with all records: a release refuses
-	// counts that may hold more than PerPerson of one person ([CountPersons]), and a record gets
-	// eps/PerPerson. Relation must be AddRemoveOne.
+	// PerPerson, where not 0, makes eps the level of a person with all records, of which there are
+	// at most so many ([CountPersons]): a record gets eps/PerPerson. Relation must be AddRemoveOne.
 	PerPerson int
-	// Levels, where not nil, divides all regions alike, where the default goes as deep as the noisy
-	// counts say: after j divisions the next one takes Levels[j] levels of the domain's tree at
-	// once.
+	// Levels, where not nil, divides all regions alike: after j divisions the next one takes
+	// Levels[j] levels of the domain's tree at once. The default goes as deep as the noisy counts
+	// say.
 	Levels []int
 	// Shares are the parts of the budget that the divisions get, up to a factor; nil means equal
 	// ones. Only with Levels.
 	Shares []float64
-	// Prune stops at regions that are believed to hold at most Prune times the scale of their
-	// parts' noise, such as 2; 0 divides all. Only with Levels.
+	// Prune stops at regions whose noisy mass is at most Prune times the scale of their parts'
+	// noise, such as 2; 0 divides all. Only with Levels.
 	Prune float64
-	// MaxCells is how many regions a release may have before it stops dividing more; 0 means 2^22.
+	// MaxCells is how many regions a release may have; 0 means 2^22.
 	MaxCells int
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 )
 
-// ErrPersons reports counts that are not of persons with as few records each as
-// SynthesizerOptions.PerPerson says, or that are where it says nothing of persons.
+// ErrPersons reports counts that are not of persons with at most SynthesizerOptions.PerPerson
+// records each, or that are where it is 0.
 var ErrPersons = errors.New("PerPerson and the records disagree: set it with records of known persons (CountPersons, Counts.AddPerson, ReleasePersons of package table), and not with others")
 
 func checkPerPerson(op, arg string, most int) error {
@@ -24,8 +24,8 @@ func checkPerPerson(op, arg string, most int) error {
 }
 
 // check refuses counts for a release that protects persons with up to so many records, or records
-// where that is 0. Counts by person do not protect records: a record less can let in one of the
-// same person that was dropped, and two counts change where the level is for one.
+// where that is 0. Counts by person do not protect records: a record less can let in another one of
+// the same person, and two counts change.
 func (m marks) check(op string, perPerson int) error {
 	switch {
 	case perPerson == 0 && m.most > 0:
@@ -44,14 +44,13 @@ type Row[K comparable, P any] struct {
 	Record P
 }
 
-// CountPersons counts records of which one person may have many: the first most of each person, in
-// the order of seq. A release of such counts changes little by any one person: see
-// SynthesizerOptions.PerPerson, which must be at least most. Where later records differ from the
-// first, as in time, bring them in random order.
+// CountPersons counts the first most records of each person, in the order of seq, for
+// SynthesizerOptions.PerPerson of at least most. Where later records differ from the first, as in
+// time, bring them in random order.
 //
-// Persons are equal by ==; one that is not equal to itself, such as NaN, is an error. With
-// CountOptions.SkipErrors a record without a cell is one of the first most too. All else is as in
-// [Count], and memory linear in the number of persons.
+// Persons are equal by ==; one that is not equal to itself, such as NaN, is an error. A record that
+// SkipErrors leaves out is one of the first most too. All else is as in [Count], and memory linear
+// in the number of persons.
 func CountPersons[K comparable, P any](ctx context.Context, d *domain.Domain[P], seq iter.Seq2[Row[K, P], error], most int, o *CountOptions) (*Counts[P], error) {
 	const op = "measure: CountPersons"
 	c, err := newCounts(op, d)

@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -11,44 +10,52 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
-	"github.com/metricdp/metricdp/mechanism/measure/internal/adaptive"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
 )
 
 var _ mechanism.Mechanism[*Counts[int], *Release[int]] = (*Synthesizer[int])(nil)
 
-// What a release spends on the way to each leaf is the stated level exactly, in whole quanta; the
-// rest is package adaptive's.
+// What a release spends on the way to each leaf is the stated level exactly, in whole quanta, and
+// the parts of a region are apart, so that a cell is on one way; the rest is package adaptive's.
 func TestSynthesizer_SpendsItsLevel(t *testing.T) {
 	testkit.Rounding(t)
-	const eps = 0.7
 	for name, d := range samples.Tiny() {
-		for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
-			for _, levels := range [][]int{nil, slices.Repeat([]int{1}, d.Height())} {
-				s := testkit.Must(NewSynthesizer(d, eps, &SynthesizerOptions{Relation: rel, Levels: levels}))
-				stated := s.Guarantee().Alpha()
-				if stated > eps || stated < eps*(1-1e-6) {
-					t.Errorf("%s: states %v, asked for %v", name, stated, eps)
-				}
-				r := random.Seeded(1)
-				nodes := testkit.Must(s.Release(r, randomCounts(d, 500, r))).tree.Nodes
-				spendsLevel(t, fmt.Sprint(name, " ", rel), nodes, stated)
-			}
-		}
+		spendsLevel(t, name, d)
+	}
+	for name, d := range samples.Masked(false) {
+		spendsLevel(t, name, d)
 	}
 }
 
-// spendsLevel checks that what is spent on the way to each leaf is the level, in whole quanta.
-func spendsLevel(t *testing.T, name string, nodes []adaptive.Node, stated float64) {
-	quantum := new(big.Rat).Quo(new(big.Rat).SetFloat64(stated), big.NewRat(1<<30, 1))
-	spent := make([]int64, len(nodes))
-	for i, n := range nodes {
-		spent[i] += n.Quanta
-		for j := range n.Parts {
-			spent[n.First+j] = spent[i]
-		}
-		if n.Parts == 0 && new(big.Rat).Mul(quantum, big.NewRat(spent[i], 1)).Cmp(new(big.Rat).SetFloat64(stated)) != 0 {
-			t.Errorf("%s: %d quanta for leaf %v", name, spent[i], n.At)
+func spendsLevel[P any](t *testing.T, name string, d *domain.Domain[P]) {
+	const eps = 0.7
+	for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
+		for _, levels := range [][]int{nil, slices.Repeat([]int{1}, min(samples.Inside(d).Regions.Height(region.Node{}), 3))} {
+			s := testkit.Must(NewSynthesizer(d, eps, &SynthesizerOptions{Relation: rel, Levels: levels}))
+			stated := s.Guarantee().Alpha()
+			if stated > eps || stated < eps*(1-1e-6) {
+				t.Errorf("%s: states %v, asked for %v", name, stated, eps)
+			}
+			r := random.Seeded(5)
+			nodes := testkit.Must(s.Release(r, someCounts(t, d, r))).tree.Nodes
+			quantum := new(big.Rat).Quo(new(big.Rat).SetFloat64(stated), big.NewRat(1<<30, 1))
+			spent := make([]int64, len(nodes))
+			for i, n := range nodes {
+				spent[i] += n.Quanta
+				lo, end := s.space.Regions.Cells(n.At)
+				for j := n.First; j < n.First+n.Parts; j++ {
+					spent[j] = spent[i]
+					first, last := s.space.Regions.Cells(nodes[j].At)
+					if first < lo || last > end {
+						t.Fatalf("%s: %v is no part of %v, or two have a cell", name, nodes[j].At, n.At)
+					}
+					lo = last
+				}
+				if n.Parts == 0 && new(big.Rat).Mul(quantum, big.NewRat(spent[i], 1)).Cmp(new(big.Rat).SetFloat64(stated)) != 0 {
+					t.Errorf("%s, %v, levels %v: %d quanta for leaf %v", name, rel, levels, spent[i], n.At)
+				}
+			}
 		}
 	}
 }

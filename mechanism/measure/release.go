@@ -13,15 +13,13 @@ import (
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 )
 
-// Release is what a [Synthesizer] or [Stream] publishes: a measure on regions of its domain.
-// Everything about it is private at the Synthesizer's level, however often it is used. It must not
-// be modified.
+// Release is what a [Synthesizer] or [Stream] publishes: a measure on regions of its domain,
+// private at that level however often it is used. It must not be modified.
 type Release[P any] struct {
 	// Weights are the masses > 0 of regions that part the space, in the order of their cells:
 	// multiples of 2^-52 that sum to 1 exactly.
 	Weights []float64
-	// Total is the number of records under ReplaceOne, and the noisy number under AddRemoveOne,
-	// which may be negative.
+	// Total is the number of records, noisy under AddRemoveOne, where it may be negative.
 	Total float64
 
 	s       *Synthesizer[P]
@@ -55,8 +53,8 @@ func (r *Release[P]) check(op string) error {
 	return fault.Made(r != nil && r.s != nil, op, "Release", "Synthesizer.Release")
 }
 
-// Point returns the point at which Weights[i] lies: the center of the region, or a net point. Of
-// several categories it is the first.
+// Point returns the center of the region of Weights[i], or its net point. Of several categories it
+// is the first.
 func (r *Release[P]) Point(i int) P {
 	fault.Must(r, r.check("measure: Release.Point"))
 	return r.at(nil, i)
@@ -70,15 +68,6 @@ func (r *Release[P]) at(rng *rand.Rand, i int) P {
 	return r.s.space.At(rng, r.nodes[i])
 }
 
-// Jitter returns a point drawn uniformly from the region of Weights[i], and Point(i) where regions
-// have no volume. It costs no privacy.
-func (r *Release[P]) Jitter(rng *rand.Rand, i int) P {
-	fault.Must(r, r.check("measure: Release.Jitter"))
-	rng, done := random.Get(rng)
-	defer done()
-	return r.at(rng, i)
-}
-
 // Cells returns the cells of the region of Weights[i]: lo <= c < hi.
 func (r *Release[P]) Cells(i int) (lo, hi int) {
 	fault.Must(r, r.check("measure: Release.Cells"))
@@ -87,12 +76,10 @@ func (r *Release[P]) Cells(i int) (lo, hi int) {
 
 // RecordOptions are for [Release.Records]. Nil and zero mean the defaults.
 type RecordOptions struct {
-	// Sample draws records independently from the measure, in place of giving every region its
-	// share of the m records to within 1.
+	// Sample draws records independently, in place of giving every region its share to within 1.
 	Sample bool
-	// Centers puts all records of a region at its point, in place of spreading them uniformly over
-	// it, which lowers W1 by 10 to 20 % on spread-out data. Several categories of a column are
-	// spread anyway.
+	// Centers puts all records of a region at its point, in place of spreading them over it, which
+	// lowers W1 by 10 to 20 % on spread-out data. Several categories of a column are spread anyway.
 	Centers bool
 	// Shuffle puts the records in random order; they are sorted by cell otherwise.
 	Shuffle bool
@@ -104,26 +91,32 @@ const (
 )
 
 // Records returns m synthetic records, or Total rounded, at least 1, where m is 0. By default every
-// region has its mass times m of them to within 1 ([Release.Multiplicities]), spread uniformly over
-// it, in the order of the cells: the first few are no sample, unless Shuffle is set. Some 400
-// million are a *[metric.MemoryError].
+// region has its mass times m of them to within 1, and so has every run of regions; they are spread
+// uniformly over it, in the order of the cells. Some 400 million are a *[metric.MemoryError].
 func (r *Release[P]) Records(rng *rand.Rand, m int, o *RecordOptions) ([]P, error) {
-	opt := region.OrZero(o)
-	n, m, err := r.multiplicities("measure: Release.Records", m)
-	if err != nil {
+	const op = "measure: Release.Records"
+	if err := r.check(op); err != nil {
 		return nil, err
 	}
-	if err := fault.Memory("measure: Release.Records", float64(m), recordSize); err != nil {
+	if m == 0 {
+		m = int(max(1, min(maxRecords, math.Round(r.Total))))
+	}
+	if m < 0 || m > maxRecords {
+		return nil, fault.Value(op, "m", float64(m), fmt.Sprintf("an integer in [0, %d]", maxRecords))
+	}
+	if err := fault.Memory(op, float64(m), recordSize); err != nil {
 		return nil, err
 	}
+	opt, n := region.OrZero(o), make([]int64, len(r.Weights)) // of each region
 	rng, done := random.Get(rng)
 	defer done()
 	if opt.Sample {
-		clear(n)
 		t := exact.NewTable(exact.Weights{W: r.Weights})
 		for range m {
 			n[t.Draw(rng)]++
 		}
+	} else {
+		sample.Divide(r.Weights, int64(m), n)
 	}
 	within := rng
 	if opt.Centers {
@@ -145,31 +138,8 @@ func (r *Release[P]) Records(rng *rand.Rand, m int, o *RecordOptions) ([]P, erro
 	return records, nil
 }
 
-// Multiplicities returns how many of m records each weight stands for, in sum m exactly:
-// differences of m times the sums of the first weights, rounded to integers. Every run of regions
-// gets its share to within 1. m = 0 is as in Records.
-func (r *Release[P]) Multiplicities(m int) ([]int64, error) {
-	n, _, err := r.multiplicities("measure: Release.Multiplicities", m)
-	return n, err
-}
-
-func (r *Release[P]) multiplicities(op string, m int) ([]int64, int, error) {
-	if err := r.check(op); err != nil {
-		return nil, 0, err
-	}
-	if m == 0 {
-		m = int(max(1, min(maxRecords, math.Round(r.Total))))
-	}
-	if m < 0 || m > maxRecords {
-		return nil, 0, fault.Value(op, "m", float64(m), fmt.Sprintf("an integer in [0, %d]", maxRecords))
-	}
-	n := make([]int64, len(r.Weights))
-	sample.Divide(r.Weights, int64(m), n)
-	return n, m, nil
-}
-
-// Mean returns the integral of f under the released measure. In a region that has several
-// categories of a column, 32 points are drawn.
+// Mean returns the integral of f under the released measure, over 32 points in a region that has
+// several categories of a column.
 func (r *Release[P]) Mean(f func(P) float64) float64 {
 	fault.Must(r, r.check("measure: Release.Mean"))
 	sum := 0.0

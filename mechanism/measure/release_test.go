@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -23,57 +24,51 @@ func randomCounts(d *domain.Domain[int], n int, r *rand.Rand) *Counts[int] {
 	return c
 }
 
-// The weights of a release are multiples of 2^-52 that sum to 1 exactly, in any order, on every
-// kind of tree.
-func TestRelease_MassExactlyOne(t *testing.T) {
-	r := random.Seeded(1)
-	odd := false
+// someCounts are of records that are possible.
+func someCounts[P any](t *testing.T, d *domain.Domain[P], r *rand.Rand) *Counts[P] {
+	c := NewCounts(d)
+	for range 60 {
+		testkit.Check(t, c.AddN(samples.Inside(d).At(r, region.Node{}), r.Int64N(100)))
+	}
+	return c
+}
+
+// Weights are multiples of 2^-52 that sum to 1 exactly, in any order, on every kind of tree, and of
+// m records every run of regions has its share to within 1.
+func TestRecords_WithinOne(t *testing.T) {
+	r, odd := random.Seeded(2), false
 	for name, d := range samples.Domains() {
-		for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
-			s := testkit.Must(NewSynthesizer(d, 0.3, &SynthesizerOptions{Relation: rel}))
-			for _, n := range []int{1, 40, 3000} {
-				finest, err := samples.Mass(testkit.Must(s.Release(r, randomCounts(d, n, r))).Weights)
-				if odd = odd || finest; err != nil {
-					t.Errorf("%s: %v", name, err)
+		out := testkit.Must(testkit.Must(NewSynthesizer(d, 1, nil)).Release(r, randomCounts(d, 500, r)))
+		finest, err := samples.Mass(out.Weights)
+		if odd = odd || finest; err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for _, m := range []int{0, 1, 7, 1 << 14} {
+			n := make([]float64, len(out.Weights))
+			records := testkit.Must(out.Records(r, m, nil))
+			if want := cmp.Or(m, 500); len(records) != want {
+				t.Errorf("%s: %d records, want %d", name, len(records), want)
+			}
+			i := 0
+			for _, x := range records { // in the order of the regions
+				for _, hi := out.Cells(i); testkit.Must(d.Cell(x)) >= hi; _, hi = out.Cells(i) {
+					i++
+				}
+				n[i]++
+			}
+			for lo := range n {
+				share, got := 0.0, 0.0
+				for i := lo; i < len(n); i++ {
+					share += out.Weights[i] * float64(len(records))
+					if got += n[i]; math.Abs(share-got) > 1+1e-9 {
+						t.Errorf("%s: weights %d to %d have %v of %v", name, lo, i, got, share)
+					}
 				}
 			}
 		}
 	}
 	if !odd {
 		t.Error("all weights are multiples of 2^-51")
-	}
-}
-
-// Multiplicities sum to m, and every node of the tree has its share to within 1.
-func TestMultiplicities_WithinOne(t *testing.T) {
-	r := random.Seeded(2)
-	for name, d := range samples.Domains() {
-		out := testkit.Must(testkit.Must(NewSynthesizer(d, 1, nil)).Release(r, randomCounts(d, 500, r)))
-		for _, m := range []int{1, 7, 500, 1 << 20} {
-			n := testkit.Must(out.Multiplicities(m))
-			sum := int64(0)
-			for i, k := range n {
-				sum += k
-				if k < 0 || k > 0 && out.Weights[i] == 0 {
-					t.Fatalf("%s: %d records for weight %v", name, k, out.Weights[i])
-				}
-			}
-			if sum != int64(m) {
-				t.Errorf("%s: %d records, asked for %d", name, sum, m)
-			}
-			for lo := range n {
-				share, got := 0.0, 0.0
-				for i := lo; i < len(n); i++ {
-					share += out.Weights[i] * float64(m)
-					if got += float64(n[i]); math.Abs(share-got) > 1+1e-9 {
-						t.Errorf("%s: weights %d to %d have %v of %v", name, lo, i, got, share)
-					}
-				}
-			}
-		}
-		if recs := testkit.Must(out.Records(nil, 0, nil)); len(recs) != 500 {
-			t.Errorf("%s: %d records by default", name, len(recs))
-		}
 	}
 }
 
@@ -162,34 +157,14 @@ func TestDensity_IsMassOverShare(t *testing.T) {
 	}
 }
 
-// A release with impossible cells spends its level on every path, in whole quanta; the regions on
-// the way to a cell are one path; and no record is made where there can be none.
-func TestPossible_ReleaseSpendsItsLevel(t *testing.T) {
+// No record is made where there can be none.
+func TestRecords_ArePossible(t *testing.T) {
 	for name, d := range samples.Masked(false) {
-		for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
-			s := testkit.Must(NewSynthesizer(d, 0.7, &SynthesizerOptions{Relation: rel}))
-			r := random.Seeded(5)
-			c := NewCounts(d)
-			for range 60 {
-				testkit.Check(t, c.AddN(samples.Inside(d).At(r, region.Node{}), r.Int64N(100)))
-			}
-			out := testkit.Must(s.Release(r, c))
-			nodes := out.tree.Nodes
-			spendsLevel(t, name, nodes, s.Guarantee().Alpha())
-			for _, n := range nodes {
-				lo, end := samples.Inside(d).Regions.Cells(n.At)
-				for j := n.First; j < n.First+n.Parts; j++ {
-					first, last := samples.Inside(d).Regions.Cells(nodes[j].At)
-					if first < lo || last > end {
-						t.Fatalf("%s: %v is no part of %v, or two have a cell", name, nodes[j].At, n.At)
-					}
-					lo = last
-				}
-			}
-			for _, x := range testkit.Must(out.Records(r, 300, nil)) {
-				if _, err := d.Cell(x); err != nil {
-					t.Fatalf("%s: record %v: %v", name, x, err)
-				}
+		r := random.Seeded(5)
+		s := testkit.Must(NewSynthesizer(d, 0.7, nil))
+		for _, x := range testkit.Must(testkit.Must(s.Release(r, someCounts(t, d, r))).Records(r, 300, nil)) {
+			if _, err := d.Cell(x); err != nil {
+				t.Fatalf("%s: record %v: %v", name, x, err)
 			}
 		}
 	}

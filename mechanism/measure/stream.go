@@ -28,19 +28,18 @@ import (
 //
 // # Guarantee
 //
-// Under [ReplaceOne] neighbors differ in the record at one position, which is in one block: eps for
-// all releases. To add or remove a record would move all later bounds. Under [AddRemoveOne] blocks
-// are therefore cut by a clock: [Stream.Tick] ends a day, say, at a public time, and n_j are
-// numbers of ticks. Sizes of blocks are noised then, and a tick that rides counts as one of the
-// last block. A person with k records in the stream has up to k*eps.
+// Under [ReplaceOne] neighbors differ in the record at one position, which is in one block. To add
+// or remove a record would move all later bounds: under [AddRemoveOne] blocks are therefore cut by
+// a clock. [Stream.Tick] ends a day, say, at a public time, and n_j are numbers of ticks. Sizes of
+// blocks are noised then, and a tick that rides counts as one of the last block. A person with k
+// records in the stream has up to k*eps.
 //
 // # Error
 //
 // By the convexity of W1 the error is at most the mean of the blocks' own, and of the distance of
 // riding records from the last block, by their numbers ([Stream.UpperBound]). Riding costs at most
-// (Growth-1)/Growth of the diameter. Over that of one release of 100,000 records at eps = 1, W1 is
-// 3.8 times on the line and 2.3 in the plane, and where half of the records drift 22 and 3.5; with
-// [StreamOptions.Halves] = 0.25 5.1, 2.7, 5.3 and 1.9 (BenchmarkStream).
+// (Growth-1)/Growth of the diameter, and less with [StreamOptions.Halves] where records drift
+// (BenchmarkStream).
 //
 // A Stream is safe for concurrent use. The zero value is refused. Memory holds the counts of
 // records that are not released yet and the releases of some ln(n)/ln(Growth) blocks.
@@ -83,18 +82,18 @@ type StreamOptions struct {
 	// part takes the place of what it is made of. 0.25 is for records that may drift.
 	//
 	// Growth = 2 and q in (2^(1-d), 1) keep, in d >= 2 dimensions and for eps <= 1, the order of
-	// one release: if that of any m records at a level e has an expected W1 error of the order (m
-	// e)^(-1/d), a stream has (n eps)^(-1/d) after any n (proof in stream.go).
+	// one release: if that of any m records at a level e errs by the order (m e)^(-1/d) in
+	// expectation, a stream does by (n eps)^(-1/d) after any n (proof in stream.go).
 	Halves float64
 	// Blocks says how blocks are released, and which neighbors are protected. PerPerson must be 0.
 	Blocks *SynthesizerOptions
-	// Store keeps the stream under Name. A new Stream of the same store, name and arguments goes on
-	// where the last one was, and several may be open: a block that is whole is stored with a seed
-	// of 32 bytes from the rng, and whoever draws it then, by ChaCha8, draws the same (in one build
-	// of the library). The store and all its copies are private: they hold such seeds and the counts
-	// of blocks that are not released yet. Two copies in use, or one put back to an earlier state,
-	// release blocks again, at eps each: a Stream that is open refuses to go back, unless 64 changes
-	// on there are no fewer records, and a new one cannot tell. nil: memory keeps it.
+	// Store keeps the stream under Name; nil is memory. A new Stream of the same store, name and
+	// arguments goes on where the last one was, and several may be open: a block that is whole is
+	// stored with a seed of 32 bytes from the rng, and whoever draws it then draws the same (in one
+	// build of the library). The store and its copies are private: they hold such seeds and the
+	// counts of blocks that are not released yet. Two copies in use, or one put back to an earlier
+	// state, release blocks again, at eps each: a Stream that is open refuses to go back, unless 64
+	// changes on there are no fewer records, and a new one cannot tell.
 	Store mechanism.Store
 	// Name is public: a key in the store is its hash.
 	Name string
@@ -143,29 +142,24 @@ func NewStream[P any](d *domain.Domain[P], eps float64, o *StreamOptions) (*Stre
 	return s, s.open(op)
 }
 
-// The proof that Halves keep the order of one release, without a logarithm of n. Let d >= 2, eps <=
-// 1, D the diameter, Growth 2, L Least and q in (2^(1-d), 1), and let a release of any m records at
-// level e err by at most C (m e)^(-1/d) in expectation. This is an assumption: Corollary 7.4 of
-// BSV22 has it for Levels that suit m and e, but all parts of a stream have the same; for the
-// default it is measured and not proved. n >= 2L is in the block that begins at b, n/2 < b <= n,
-// and has b records. By convexity n times the error is at most the sum over parts of their records
-// times their error.
+// Why Halves keep the order of one release, without a logarithm of n. Let d >= 2, eps <= 1, D the
+// diameter, Growth 2, L Least and q in (2^(1-d), 1), and let a release of any m records at level e
+// err by at most C (m e)^(-1/d) in expectation: Corollary 7.4 of BSV22 has it for Levels that suit m
+// and e; for the default it is measured and not proved. n >= 2L is in the block of b records that
+// begins at b, n/2 < b <= n. By convexity n times the error is at most the sum over parts of their
+// records times their error.
 //
-//   - Whole blocks before have L, L, 2L, 4L, ..., b/2 records and levels of (1-q) eps at least: C
-//     ((1-q) eps)^(-1/d) times the sum of m^(1-1/d), which grows like a geometric series:
-//     O(b^(1-1/d)).
+//   - Whole blocks before have L, L, 2L, ..., b/2 records and levels of (1-q) eps at least: C
+//     ((1-q) eps)^(-1/d) times the sum of m^(1-1/d), a geometric series: O(b^(1-1/d)).
 //   - Of the block at hand there is one part at most of each size b/2^i, at (1-q) q^i eps or more:
-//     C b (b (1-q) eps)^(-1/d) times the sum of r^i, where r = 2^(-(1-1/d)) q^(-1/d) < 1 as q >
-//     2^(1-d).
+//     C b (b (1-q) eps)^(-1/d) times the sum of r^i, r = 2^(-(1-1/d)) q^(-1/d) < 1.
 //   - Fewer records than the smallest part has, and one, ride. Halving goes on while floor(b/2^i)
-//     q^i >= L, so that i halvings, the last, have (q/2)^(i+1) < (L+1)/b. As q/2 > 2^(-d), the
-//     smallest part has at most b 2^-i + 1 < 2 b ((L+1)/b)^(1/d) + 1 records. What rides costs D
-//     each, and adds so many to the weight of the last part, whose error in the sums above is at
-//     most doubled.
+//     q^i >= L, so the last i has (q/2)^(i+1) < (L+1)/b and, as q/2 > 2^(-d), the smallest part at
+//     most 2 b ((L+1)/b)^(1/d) + 1 records. What rides costs D each, and adds so many to the weight
+//     of the last part, whose error in the sums above is at most doubled.
 //
 // All are O(b^(1-1/d) eps^(-1/d)), with constants of C, D, q, L and d alone; divide by n >= b. For
-// eps > 1 the last sum has no eps: the order is n^(-1/d). With blocks alone a share
-// (Growth-1)/Growth of all records may ride; on the line q would have to pass 1.
+// eps > 1 the last sum has no eps: the order is n^(-1/d).
 
 // part is a run of arrivals that is released at once: a block halved some times, of as many as it
 // will be.
@@ -278,13 +272,13 @@ func (s *Stream[P]) Len() (records, ticks int64, err error) {
 
 // Add counts records, in the order of their arrival, and releases the blocks that they make whole.
 // With a Store all are counted when it returns nil, and all or none when it returns an error:
-// [Stream.Len] says which. Each Add stores the whole stream, after 100,000 records at eps = 1 .3 MB
-// on the line and .8 MB in the plane (10 to 15 ms in a folder).
+// [Stream.Len] says which. Each Add stores the whole stream, some .3 MB on the line after 100,000
+// records.
 //
 // A record without a cell is the error of [domain.Domain.Cell], and none are counted. Under
-// ReplaceOne, to leave it out would move all records after it: every Add is [ErrSkipped] from then
-// on, and what was released stays. O(cost of Cell) a record, and a Synthesizer's release a part;
-// without a Store a million records a second on the line.
+// ReplaceOne every Add is [ErrSkipped] from then on, as to leave it out would move all records
+// after it, and what was released stays. O(cost of Cell) a record, and a Synthesizer's release a
+// part.
 func (s *Stream[P]) Add(rng *rand.Rand, records []P) error {
 	const op = "measure: Stream.Add"
 	if err := s.check(op); err != nil {
@@ -376,10 +370,10 @@ func (s *Stream[P]) empty() *Counts[P] {
 }
 
 // Release returns the mixture of what was released until now; it draws nothing and costs nothing.
-// Its Total is the number of all records, or its estimate, those that ride included. A block's mass
-// is spread over its own region by the number of cells. Release.Error is about the noise of the
-// blocks and says nothing of records that ride. Before a block is whole the error is
-// [metric.ErrEmpty]. O(regions of all blocks).
+// Its Total is the number of all records, or its estimate. A block's mass is spread over its
+// regions by the number of cells. Release.Error is about the noise of the blocks and says nothing
+// of records that ride. Before a block is whole the error is [metric.ErrEmpty]. O(regions of all
+// blocks).
 func (s *Stream[P]) Release() (*Release[P], error) {
 	const op = "measure: Stream.Release"
 	if err := s.check(op); err != nil {
@@ -403,10 +397,10 @@ func (s *Stream[P]) Release() (*Release[P], error) {
 	return mix(s.shown, weights), nil
 }
 
-// UpperBound is an upper bound on the expected W1 distance between the first so many records,
-// whatever they are, and what Release publishes then: the mean of [Synthesizer.UpperBound] of the
-// parts, and of the diameter for records that ride. It reads no data, and needs Levels without
-// Prune, and ReplaceOne. O(blocks*regions).
+// UpperBound bounds the expected W1 distance between the first so many records, whatever they are,
+// and what Release publishes then: the mean of [Synthesizer.UpperBound] of the parts, and of the
+// diameter for records that ride. It reads no data, and needs Levels without Prune, and ReplaceOne.
+// O(blocks*regions).
 func (s *Stream[P]) UpperBound(records float64) (float64, error) {
 	const op = "measure: Stream.UpperBound"
 	if err := s.check(op); err != nil {

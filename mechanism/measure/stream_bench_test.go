@@ -94,7 +94,7 @@ func distanceTo(b testing.TB, x [][]float64, rel *Release[[]float64]) float64 {
 	var mass []float64
 	for i, w := range rel.Weights {
 		for range spread {
-			at, mass = append(at, rel.Jitter(r, i)), append(mass, w/spread)
+			at, mass = append(at, rel.at(r, i)), append(mass, w/spread)
 		}
 	}
 	if len(x[0]) == 1 {

@@ -644,50 +644,47 @@ func TestStream_CountsDeniedChangeOnce(t *testing.T) {
 	}
 }
 
-// An open stream refuses a store that lost it, or has an earlier state or that of another name: blocks
-// would be released again.
+// An open stream refuses a store that lost it, or has an earlier state or that of another name, or
+// went on from one: blocks would be released again.
 func TestStream_RefusesToGoBack(t *testing.T) {
 	d, store := samples.Tiny()["pair"], &failing{values: map[string][]byte{}}
-	s := testkit.Must(NewStream(d, 1, &StreamOptions{Least: 2, Store: store, Name: "visits"}))
-	other := testkit.Must(NewStream(d, 1, &StreamOptions{Least: 2, Store: store, Name: "sales"}))
+	open := func(name string) *Stream[int] {
+		return testkit.Must(NewStream(d, 1, &StreamOptions{Least: 2, Store: store, Name: name}))
+	}
+	s, other := open("visits"), open("sales")
 	testkit.Check(t, s.Add(nil, []int{0}))
 	early := store.values[s.key]
 	testkit.Check(t, s.Add(nil, []int{0, 1}))
 	testkit.Check(t, other.Add(nil, []int{0, 1, 1, 1}))
 	late := store.values[s.key]
-	for _, value := range [][]byte{nil, early, store.values[other.key]} {
-		if store.values[s.key] = value; value == nil {
-			delete(store.values, s.key)
+	refused := func(what string) {
+		t.Helper()
+		for _, err := range []error{s.Add(nil, []int{1}), testkit.Err(s.Release())} {
+			if !errors.Is(err, mechanism.ErrRecord) {
+				t.Errorf("%s: %v", what, err)
+			}
 		}
-		if err := s.Add(nil, []int{1}); !errors.Is(err, mechanism.ErrRecord) {
-			t.Error(err)
-		}
-		if _, err := s.Release(); !errors.Is(err, mechanism.ErrRecord) {
-			t.Error(err)
-		}
+	}
+	delete(store.values, s.key)
+	refused("lost")
+	store.values[s.key] = early
+	refused("an earlier state")
+	store.values[s.key] = store.values[other.key]
+	refused("another name")
+	if err := testkit.Err(NewStream(d, 1, &StreamOptions{Least: 2, Store: store, Name: "visits"})); !errors.Is(err, mechanism.ErrRecord) {
+		t.Errorf("a new stream, another name: %v", err)
 	}
 	store.values[s.key] = late
 	testkit.Check(t, s.Add(nil, []int{1}))
-	// Nor is one taken that went on from there, to more records.
 	store.values[s.key] = early
-	testkit.Check(t, testkit.Must(NewStream(d, 1, &StreamOptions{Least: 2, Store: store, Name: "visits"})).Add(nil, []int{0, 1, 1, 1, 1}))
-	if err := s.Add(nil, []int{1}); !errors.Is(err, mechanism.ErrRecord) {
-		t.Error(err)
-	}
-	// Nor one that went on for so many changes that none can tell, with fewer records.
+	testkit.Check(t, open("visits").Add(nil, []int{0, 1, 1, 1, 1}))
+	refused("gone on from an earlier state, to more records")
 	store.values[s.key] = early
-	again := testkit.Must(NewStream(d, 1, &StreamOptions{Least: 2, Store: store, Name: "visits"}))
+	again := open("visits")
 	for range 2 * remembered {
 		testkit.Check(t, again.Add(nil, nil))
 	}
-	if err := s.Add(nil, []int{1}); !errors.Is(err, mechanism.ErrRecord) {
-		t.Error(err)
-	}
-	// A new one tells the value of another Name.
-	store.values[s.key] = store.values[other.key]
-	if _, err := NewStream(d, 1, &StreamOptions{Least: 2, Store: store, Name: "visits"}); !errors.Is(err, mechanism.ErrRecord) {
-		t.Error(err)
-	}
+	refused("gone on for so many changes that none can tell, with fewer records")
 }
 
 // breaking is a source that ends with a panic, as one that reads a device may.

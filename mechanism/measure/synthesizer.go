@@ -42,8 +42,8 @@ type Synthesizer[P any] struct {
 	g      mechanism.Guarantee
 }
 
-// NewSynthesizer returns a Synthesizer of level eps, in [1e-50, 1e50], on d. What the counts of a
-// path spend, in whole quanta, is what Guarantee states. Errors are *[metric.ValueError] and
+// NewSynthesizer returns a Synthesizer on d of level eps, in [1e-50, 1e50]; Guarantee states what
+// the counts of a path spend in whole quanta. Errors are *[metric.ValueError] and
 // *[metric.SizeError].
 func NewSynthesizer[P any](d *domain.Domain[P], eps float64, o *SynthesizerOptions) (*Synthesizer[P], error) {
 	const op = "measure: NewSynthesizer"
@@ -78,9 +78,9 @@ func (s *Synthesizer[P]) check(op string) error {
 	return fault.Made(s != nil && s.d != nil, op, "Synthesizer", "NewSynthesizer")
 }
 
-// Guarantee is the level per record replaced, or per record or person added or removed. That of a
-// zero Synthesizer promises nothing. Several releases of one table have the sum, and less at a
-// delta ([mechanism.Composition.AuditAt], at distance 1).
+// Guarantee is the level per record replaced, or per record or person added or removed; a zero
+// Synthesizer promises nothing. Several releases of one table have the sum, and less at a delta
+// ([mechanism.Composition.AuditAt], at distance 1).
 func (s *Synthesizer[P]) Guarantee() mechanism.Guarantee {
 	if s == nil {
 		return mechanism.Guarantee{}
@@ -103,9 +103,9 @@ func (s *Synthesizer[P]) String() string {
 
 // Release releases counts of the same domain, or of one made elsewhere by the same call
 // ([ErrMismatch] otherwise). Counts of no records are [metric.ErrEmpty] under ReplaceOne, counts
-// made with CountOptions.SkipErrors [ErrSkipped], and [ErrPersons] are those of more records a
-// person than PerPerson says. O(cells with records), and about 1 us a region, of which N records
-// have some N eps/10 and at most MaxCells.
+// made with CountOptions.SkipErrors [ErrSkipped], and of more records a person than PerPerson
+// [ErrPersons]. O(cells with records), and about 1 us a region, of which N records have some N
+// eps/10.
 func (s *Synthesizer[P]) Release(rng *rand.Rand, c *Counts[P]) (*Release[P], error) {
 	const op = "measure: Synthesizer.Release"
 	if err := s.check(op); err != nil {
@@ -134,8 +134,8 @@ func (s *Synthesizer[P]) Release(rng *rand.Rand, c *Counts[P]) (*Release[P], err
 	return newRelease(s, adaptive.Draw(rng, s.space.Regions, adaptive.NewCounts(from.cells, from.n), s.budget, s.rule, s.opt.MaxCells)), nil
 }
 
-// Synthetic is [CountAll], Release and [Release.Records] in one: m synthetic records, for m = 0 as
-// many as there were, by Release.Total.
+// Synthetic is [CountAll], Release and [Release.Records] in one: m synthetic records, for m = 0
+// Release.Total.
 func (s *Synthesizer[P]) Synthetic(ctx context.Context, rng *rand.Rand, records []P, m int) ([]P, error) {
 	if err := s.check("measure: Synthesizer.Synthetic"); err != nil {
 		return nil, err
@@ -153,8 +153,8 @@ func (s *Synthesizer[P]) Synthetic(ctx context.Context, rng *rand.Rand, records 
 
 // LowerBound is a lower bound, in units of the metric, on the worst expected W1 error over all data
 // sets of so many records (public, or a guess), of every mechanism that is as private: Theorem 8.6
-// of BSV22 with constants (families.PrivateDataBound), on the points of up to 1,024 cells. It reads
-// no data. In a cube families.PrivateCubeBound is sharper for more records.
+// of BSV22 with constants, on the points of up to 1,024 cells. It reads no data. In a cube
+// families.PrivateCubeBound is sharper for more records.
 func (s *Synthesizer[P]) LowerBound(ctx context.Context, records float64) (float64, error) {
 	const op = "measure: Synthesizer.LowerBound"
 	if err := s.check(op); err != nil {
@@ -190,8 +190,7 @@ func (s *Synthesizer[P]) LowerBound(ctx context.Context, records float64) (float
 // (eps*records)^(-1/d) in the cube of d dimensions, for d = 1 times the square of the logarithm.
 //
 // It needs Levels, and no Prune: what a default Synthesizer divides depends on the records. Records
-// count as clipped, and after [domain.On] as moved to their cells. Synthetic records at centers add
-// what rounding to m of them moves. O(regions) time and memory.
+// count as clipped, and after [domain.On] as moved to their cells. O(regions) time and memory.
 func (s *Synthesizer[P]) UpperBound(records float64) (float64, error) {
 	const op = "measure: Synthesizer.UpperBound"
 	if err := s.check(op); err != nil {

@@ -123,27 +123,3 @@ func TestTransforms_ShareNoNoise(t *testing.T) {
 		t.Errorf("two releases without a key agree, %v", err)
 	}
 }
-
-// What remains true of retries: attempts that read a user differently share the
-// noise of all others. Only one of them may be seen.
-func TestItemWise_AttemptsOnOtherInputShareTheRest(t *testing.T) {
-	w := testkit.Must(line{9, emd.Model{Trust: emd.Local, Items: 1, Diameter: 1}}.itemWise())
-	f := testkit.Must(newDraw("test", w, nil))
-	attempt := func(item int) (y [100]int) {
-		f := copied(t, f)
-		testkit.Check(t, f.Setup(t.Context()))
-		for u := range y {
-			x := u % 9
-			if u == 0 {
-				x = item
-			}
-			y[u] = f.ProcessElement(User{ID: name(u), Items: []int{x}}, "nonce").Y[0]
-		}
-		return y
-	}
-	a, b := attempt(0), attempt(8)
-	a[0], b[0] = 0, 0
-	if a != b {
-		t.Error("the doc says that the others draw the same")
-	}
-}

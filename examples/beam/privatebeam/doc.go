@@ -6,12 +6,11 @@
 //	Users             PCollection<KV<string,int>>      -> PCollection<User>
 //	Reduce            users of any number of items     -> users of equally many
 //	ItemWise          PCollection<User>                -> PCollection<Multiset>, one element
-//	Outputs           that                             -> PCollection<int> of the outputs
 //	Frequencies       that                             -> PCollection<Estimate>, one element
 //
 // The guarantee is that of the same release on one machine: [measure.Synthesizer],
 // [frequency.ItemWise], [emd.Reduced]. Only what comes out of SyntheticData,
-// SyntheticPersons, ItemWise, Outputs and Frequencies may be published, and each release
+// SyntheticPersons, ItemWise and Frequencies may be published, and each release
 // once; all else is as private as the data.
 //
 // # Where the noise is added

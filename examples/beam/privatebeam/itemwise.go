@@ -65,24 +65,11 @@ func ItemWiseUse(w *frequency.ItemWise) (string, error) {
 	return fmt.Sprintf("ItemWise %x", h.Sum(nil)), err
 }
 
-// Outputs writes a PCollection<Multiset> as a PCollection<int> of the outputs
-// themselves, as often as each came up. They are made of the counts, in ascending
-// order, so that no order of the data can survive in theirs.
-func Outputs(s beam.Scope, counts beam.PCollection) beam.PCollection {
-	s = s.Scope("privatebeam.Outputs")
-	runs := beam.Reshuffle(s, beam.ParDo(s, runsFn, counts)) // spread over the workers
-	return beam.ParDo(s, expandFn, runs)
-}
-
 func init() {
 	register.DoFn2x1[User, string, draws](&drawFn{})
 	register.Combiner2[sums, draws](&sumFn{})
 	register.DoFn3x1[[]byte, func(*sums) bool, func(Multiset), error](&wholeFn{})
-	register.Function2x0(runsFn)
-	register.Function3x0(expandFn)
 	register.Emitter1[Multiset]()
-	register.Emitter2[int, int64]()
-	register.Emitter1[int]()
 	register.Iter1[sums]()
 }
 
@@ -255,18 +242,4 @@ func (f *wholeFn) ProcessElement(_ []byte, in func(*sums) bool, emit func(Multis
 	}
 	emit(Multiset{Counts: m.Counts, Users: m.Users})
 	return nil
-}
-
-func runsFn(m Multiset, emit func(int, int64)) {
-	for y, n := range m.Counts {
-		if n > 0 {
-			emit(y, n)
-		}
-	}
-}
-
-func expandFn(y int, n int64, emit func(int)) {
-	for range n {
-		emit(y)
-	}
 }

@@ -1,7 +1,6 @@
 package privatebeam
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -168,24 +167,5 @@ func TestSyntheticPersons_SkipErrors(t *testing.T) {
 	o.SkipErrors, kept.records = false, nil
 	if err := run(o); err == nil || !strings.Contains(err.Error(), errCell.Error()) || len(kept.records) > 0 {
 		t.Errorf("records without a cell: %v", err)
-	}
-}
-
-func TestSyntheticPersons_BadArguments(t *testing.T) {
-	_, s := beam.NewPipelineWithRoot()
-	in := owned(s, 10)
-	for name, o := range map[string]*SyntheticOptions{
-		"no options":   nil,
-		"no PerPerson": {Release: measure.SynthesizerOptions{Relation: measure.AddRemoveOne}},
-		"ReplaceOne":   {Release: measure.SynthesizerOptions{PerPerson: 2}},
-		"negative":     {Release: measure.SynthesizerOptions{PerPerson: -2, Relation: measure.AddRemoveOne}},
-		"key":          perPerson(SyntheticOptions{Key: make(Key, 31)}),
-	} {
-		if _, err := SyntheticPersons(s, unit, 1, in, o); err == nil {
-			t.Errorf("%s: no error", name)
-		}
-	}
-	if _, err := SyntheticData(s, unit, 1, source(s, 10), perPerson(SyntheticOptions{})); err == nil || errors.Is(err, measure.ErrPersons) {
-		t.Errorf("SyntheticData for persons: %v", err)
 	}
 }

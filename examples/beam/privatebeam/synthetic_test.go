@@ -14,6 +14,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/metric"
@@ -279,30 +280,41 @@ func TestSyntheticData_SphereSkipsErrors(t *testing.T) {
 	}
 }
 
-func TestSyntheticData_BadArguments(t *testing.T) {
+// What is refused where the pipeline is built.
+func TestTransforms_RefuseArguments(t *testing.T) {
 	tree := testkit.Must(metric.TreeFromPaths([][]string{{"r", "a"}, {"r", "b"}}))
+	w := testkit.Must(line{9, emd.Model{Trust: emd.Local, Items: 1, Diameter: 1}}.itemWise())
 	_, s := beam.NewPipelineWithRoot()
-	in := source(s, 10)
-	for _, c := range []struct {
-		name string
-		d    Box
-		eps  float64
-		in   beam.PCollection
-		o    SyntheticOptions
-	}{
-		{"eps", unit, math.NaN(), in, SyntheticOptions{}},
-		{"box", Box{}, 1, in, SyntheticOptions{}},
-		{"JSON", Box{Columns: unit.Columns, P: math.Inf(1)}, 1, in, SyntheticOptions{}},
-		{"taxonomy", Box{Columns: []domain.Column{{Taxonomy: tree}}}, 1, in, SyntheticOptions{}},
-		{"records", unit, 1, in, SyntheticOptions{Records: -1}},
-		{"key", unit, 1, in, SyntheticOptions{Key: make(Key, 31)}},
-		{"window", unit, 1, beam.WindowInto(s, window.NewFixedWindows(1e9), in), SyntheticOptions{}},
-		{"trigger", unit, 1, beam.WindowInto(s, window.NewGlobalWindows(), in, everyElement), SyntheticOptions{}},
-	} {
-		if _, err := SyntheticData(s, c.d, c.eps, c.in, &c.o); err == nil {
-			t.Errorf("bad %s: no error", c.name)
-		}
+	in, persons, users := source(s, 10), owned(s, 10), Users(s, userSource(s, 10))
+	windows := func(in beam.PCollection) beam.PCollection { return beam.WindowInto(s, window.NewFixedWindows(1e9), in) }
+	triggered := func(in beam.PCollection) beam.PCollection {
+		return beam.WindowInto(s, window.NewGlobalWindows(), in, everyElement)
 	}
+	data := func(d Box, eps float64, in beam.PCollection, o SyntheticOptions) error {
+		return testkit.Err(SyntheticData(s, d, eps, in, &o))
+	}
+	of := func(o *SyntheticOptions) error { return testkit.Err(SyntheticPersons(s, unit, 1, persons, o)) }
+	const op, release = "privatebeam: SyntheticData: ", "privatebeam: SyntheticPersons: "
+	testkit.Refused(t, [][3]any{
+		{data(unit, math.NaN(), in, SyntheticOptions{}), op + "measure: NewSynthesizer: eps = NaN"},
+		{data(Box{}, 1, in, SyntheticOptions{}), op + "domain: NewBox: columns"},
+		{data(Box{Columns: unit.Columns, P: math.Inf(1)}, 1, in, SyntheticOptions{}), op + "privatebeam.Box cannot be sent"},
+		{data(Box{Columns: []domain.Column{{Taxonomy: tree}}}, 1, in, SyntheticOptions{}), "cannot be sent"},
+		{data(unit, 1, in, SyntheticOptions{Records: -1}), op + "-1 records"},
+		{data(unit, 1, in, SyntheticOptions{Key: make(Key, 31)}), op + "a key of 31 bytes"},
+		{data(unit, 1, windows(in), SyntheticOptions{}), op + "the input is in "},
+		{data(unit, 1, triggered(in), SyntheticOptions{}), op + "the input has the trigger"},
+		{data(unit, 1, in, *perPerson(SyntheticOptions{})), op + "PerPerson is for SyntheticPersons"},
+		{of(nil), release + "want Release.PerPerson"},
+		{of(&SyntheticOptions{Release: measure.SynthesizerOptions{Relation: measure.AddRemoveOne}}), release + "want Release.PerPerson"},
+		{of(&SyntheticOptions{Release: measure.SynthesizerOptions{PerPerson: 2}}), release + "measure: NewSynthesizer: Relation"},
+		{of(perPerson(SyntheticOptions{Key: make(Key, 31)})), release + "a key of 31 bytes"},
+		{testkit.Err(Reduce(s, 0, users, nil)), "privatebeam: Reduce: 0 samples"},
+		{testkit.Err(Reduce(s, 1, users, &Options{Key: Key("short")})), "privatebeam: Reduce: a key of 5 bytes"},
+		{testkit.Err(Reduce(s, 1, windows(users), nil)), "privatebeam: Reduce: the input is in "},
+		{testkit.Err(ItemWise(s, w, windows(users), nil)), "privatebeam: ItemWise: the input is in "},
+		{testkit.Err(ItemWise(s, w, triggered(users), nil)), "privatebeam: ItemWise: the input has the trigger"},
+	})
 }
 
 // BenchmarkSyntheticData tells records a second through Prism, in one process,

@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
-	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/graph/window"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/testing/ptest"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -95,7 +94,6 @@ func userSource(s beam.Scope, n int) beam.PCollection {
 
 var keptUsers struct {
 	sums      []Multiset
-	outputs   []int
 	estimates []Estimate
 }
 
@@ -103,13 +101,6 @@ func keepSumsFn(_ []byte, in func(*Multiset) bool) {
 	keptUsers.sums = nil
 	for m := (Multiset{}); in(&m); m = (Multiset{}) {
 		keptUsers.sums = append(keptUsers.sums, m)
-	}
-}
-
-func keepOutputsFn(_ []byte, in func(*int) bool) {
-	keptUsers.outputs = nil
-	for y := 0; in(&y); {
-		keptUsers.outputs = append(keptUsers.outputs, y)
 	}
 }
 
@@ -124,7 +115,6 @@ func init() {
 	register.Function2x0(usersFn)
 	register.Function2x0(keepSumsFn)
 	register.Iter1[Multiset]()
-	register.Function2x0(keepOutputsFn)
 	register.Function2x0(keepEstimatesFn)
 	register.Emitter2[string, int]()
 	register.Iter1[Estimate]()
@@ -143,19 +133,13 @@ func TestItemWise_IsTheDirectRelease(t *testing.T) {
 	sums := testkit.Must(ItemWise(s, w, reduced, o))
 	estimates := testkit.Must(Frequencies(s, l, sums))
 	keep(s, keepSumsFn, sums)
-	keep(s, keepOutputsFn, Outputs(s, sums))
 	keep(s, keepEstimatesFn, estimates)
 	ptest.RunAndValidate(t, p)
 
 	want := Multiset{Counts: make([]int64, 9), Users: users}
 	use := testkit.Must(ItemWiseUse(w))
-	expected := make([]float64, 9) // expected counts
-	truth := make([]float64, 9)    // the mean of the users' distributions
 	for u := range users {
 		user := User{ID: name(u), Items: items(u)}
-		for _, x := range user.Items {
-			truth[x] += 1 / float64(users*len(user.Items))
-		}
 		r, drawn := user.Stream(5, fmt.Sprintf("Reduce %d", samples)), make([]int, samples)
 		for i := range drawn {
 			drawn[i] = user.Items[r.IntN(len(user.Items))]
@@ -168,29 +152,8 @@ func TestItemWise_IsTheDirectRelease(t *testing.T) {
 			want.Counts[y]++
 		}
 	}
-	for x, q := range truth {
-		for y := range expected {
-			expected[y] += users * samples * q * w.Channel().Prob(x, y)
-		}
-	}
 	if len(keptUsers.sums) != 1 || keptUsers.sums[0].Users != users || !slices.Equal(keptUsers.sums[0].Counts, want.Counts) {
 		t.Fatalf("counts through Beam are %v, directly %v", keptUsers.sums, want)
-	}
-	// The multinomial distribution of independent draws varies at least as much as this one
-	// does (the users are fixed), so that with probability at least 1 - 1e-6 no
-	// count of the nine is off by 5.5 standard deviations.
-	for y, n := range want.Counts {
-		if d := float64(n) - expected[y]; math.Abs(d) > 5.5*math.Sqrt(expected[y]) {
-			t.Errorf("output %d came up %d times, expected %.1f", y, n, expected[y])
-		}
-	}
-	slices.Sort(keptUsers.outputs)
-	for y, n := range want.Counts {
-		i, _ := slices.BinarySearch(keptUsers.outputs, y)
-		j, _ := slices.BinarySearch(keptUsers.outputs, y+1)
-		if int64(j-i) != n {
-			t.Errorf("output %d is written %d times, came up %d times", y, j-i, n)
-		}
 	}
 
 	f := testkit.Must(l.Frequencies(t.Context()))
@@ -201,11 +164,6 @@ func TestItemWise_IsTheDirectRelease(t *testing.T) {
 	got := keptUsers.estimates[0]
 	if fmt.Sprint(got) != fmt.Sprint(direct) || got.Users != users || got.Items != users*samples {
 		t.Errorf("estimate through Beam %v, directly %v", got, direct)
-	}
-	for x, m := range got.Mean { // 6 standard errors: false reject below 1e-6
-		if math.Abs(m-truth[x]) > 6*(got.StdErr[x]+1/math.Sqrt(users*samples)) {
-			t.Errorf("item %d: %v +- %v, truth %v", x, m, got.StdErr[x], truth[x])
-		}
 	}
 }
 
@@ -259,26 +217,18 @@ func TestItemWiseUse_NamesTheChannel(t *testing.T) {
 
 // Elements belong to the runner, and their order does not count.
 func TestUser_StreamLeavesItems(t *testing.T) {
-	u := User{ID: "u", Items: []int{3, 1, 2}}
-	if u.Stream(1, "A").Uint64() != (User{ID: "u", Items: []int{1, 2, 3}}).Stream(1, "A").Uint64() {
-		t.Error("the order of items shows")
-	}
 	w := testkit.Must(line{9, emd.Model{Trust: emd.Local, Items: 3, Diameter: 1}}.itemWise())
 	draw := &drawFn{Channel: encodeChannel(t, w), Inputs: 9, Items: 3, Secret: secret{Key: SeededKey(1)}}
 	testkit.Check(t, draw.Setup(t.Context()))
 	reduce := &reduceFn{Samples: 5, streams: SeededKey(1).streams}
-	for range 20 { // other draws would come out alike now and then
-		u.ID += "u"
-		v := User{ID: u.ID, Items: []int{1, 2, 3}}
-		if a, b := reduce.ProcessElement(u, ""), reduce.ProcessElement(v, ""); !slices.Equal(a.Items, b.Items) {
-			t.Errorf("Reduce: the order of items shows: %v and %v", a, b)
+	for n := range 20 { // other draws would come out alike now and then
+		u, v := User{ID: name(n), Items: []int{3, 1, 2}}, User{ID: name(n), Items: []int{1, 2, 3}}
+		all := func(u User) string {
+			return fmt.Sprint(u.Stream(1, "A").Uint64(), reduce.ProcessElement(u, "").Items, draw.ProcessElement(u, "").Y)
 		}
-		if a, b := draw.ProcessElement(u, ""), draw.ProcessElement(v, ""); !slices.Equal(a.Y, b.Y) {
-			t.Errorf("ItemWise: the order of items shows: %v and %v", a, b)
+		if a, b := all(u), all(v); a != b || !slices.Equal(u.Items, []int{3, 1, 2}) {
+			t.Errorf("the order of items shows: %s and %s, or they became %v", a, b, u.Items)
 		}
-	}
-	if !slices.Equal(u.Items, []int{3, 1, 2}) {
-		t.Errorf("items became %v", u.Items)
 	}
 }
 
@@ -340,32 +290,6 @@ func TestSumFn_KeepsWhatIsWrong(t *testing.T) {
 	} {
 		if m.Bad != "bad" || m.Users != 2 || !slices.Equal(m.Counts, []int64{1, 2}) {
 			t.Errorf("merge %d: %+v", i, m)
-		}
-	}
-}
-
-func TestUsers_BadArguments(t *testing.T) {
-	_, s := beam.NewPipelineWithRoot()
-	users := Users(s, userSource(s, 10))
-	for _, samples := range []int{0, -1} {
-		if _, err := Reduce(s, samples, users, nil); err == nil {
-			t.Errorf("%d samples: no error", samples)
-		}
-	}
-	if _, err := Reduce(s, 1, users, &Options{Key: Key("short")}); err == nil {
-		t.Error("short key: no error")
-	}
-	windows := beam.WindowInto(s, window.NewFixedWindows(1e9), users)
-	if _, err := Reduce(s, 1, windows, nil); err == nil {
-		t.Error("windows: no error")
-	}
-	w := testkit.Must(line{9, emd.Model{Trust: emd.Local, Items: 1, Diameter: 1}}.itemWise())
-	for name, in := range map[string]beam.PCollection{
-		"windows": windows,
-		"trigger": beam.WindowInto(s, window.NewGlobalWindows(), users, everyElement),
-	} {
-		if _, err := ItemWise(s, w, in, nil); err == nil {
-			t.Errorf("ItemWise, %s: no error", name)
 		}
 	}
 }

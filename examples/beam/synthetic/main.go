@@ -162,12 +162,10 @@ type readFn struct {
 	// Unreadable is the record that rows count as that cannot be read; nil leaves
 	// them out.
 	Unreadable []float64
-
-	row table.Row
 }
 
 func (f *readFn) ProcessElement(ctx context.Context, line string, emit func([]float64)) {
-	fields, err := f.Header.Fields(line, &f.row)
+	fields, err := f.Header.Fields(line)
 	if err == nil && fields == nil {
 		return
 	}

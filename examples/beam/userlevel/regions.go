@@ -64,7 +64,6 @@ type readFn struct {
 	Header  table.Header
 	Regions []metric.LatLon
 
-	row     table.Row
 	locator *metric.Locator[metric.LatLon]
 }
 
@@ -81,7 +80,7 @@ func (f *readFn) Setup() error {
 // read, it is the first region: the user stays, because the number of users is
 // public.
 func (f *readFn) ProcessElement(ctx context.Context, line string, emit func(string, int)) error {
-	fields, err := f.Header.Fields(line, &f.row)
+	fields, err := f.Header.Fields(line)
 	if err == nil && fields == nil {
 		return nil
 	}

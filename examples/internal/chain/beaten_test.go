@@ -48,7 +48,7 @@ func TestLowerBounds_NoneIsBeatenByNoise(t *testing.T) {
 		below("measures", level, testkit.Must(families.PrivateMeasureBound(t.Context(), two, level)).Value, number)
 		below("measures in W1", level, testkit.Must(families.PrivateTransportBound(t.Context(), two, level)).Value, number)
 		m := testkit.Must(private.New(d, level, nil))
-		below("Measure.Bound", level, testkit.Must(m.Bound(t.Context(), nil)).Lower, number)
+		below("Measure.LowerBound", level, testkit.Must(m.LowerBound(t.Context())), number)
 		for dim := 1; dim <= 4; dim++ {
 			// Noise of density prop. to e^(-level ||z||), whose mean norm is dim/level.
 			d := float64(dim)

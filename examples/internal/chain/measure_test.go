@@ -44,13 +44,13 @@ func TestChain_PrivateMeasures(t *testing.T) {
 			for _, alpha := range []float64{1, 100, 1e4} {
 				name := fmt.Sprintf("%s, %v, alpha=%g", s.name, d, alpha)
 				m := testkit.Must(private.New(d, alpha, &private.Options{Estimator: private.Nearest}))
-				b := testkit.Must(m.Bound(t.Context(), nil))
+				b, lower := testkit.Must(m.Bound()), testkit.Must(m.LowerBound(t.Context()))
 				floor := testkit.Must(families.PrivateMeasureBound(t.Context(), f, alpha))
 				if p, err := floor.Prove(t.Context(), f, alpha); p != floor.Value || err != nil {
 					t.Errorf("%s: %v is proved %v (%v)", name, floor.Value, p, err)
 				}
-				if g := m.Guarantee(); !(floor.Value <= diameter/2 && max(floor.Value, b.Lower) <= b.Nearest) || g.Alpha() > alpha || g.Delta() != 0 {
-					t.Errorf("%s: at least %v or %v, at most %v, diameter %v; %v", name, floor.Value, b.Lower, b.Nearest, diameter, g)
+				if g := m.Guarantee(); !(floor.Value <= diameter/2 && max(floor.Value, lower) <= b.Nearest) || g.Alpha() > alpha || g.Delta() != 0 {
+					t.Errorf("%s: at least %v or %v, at most %v, diameter %v; %v", name, floor.Value, lower, b.Nearest, diameter, g)
 				}
 				for k, mu := range [][]float64{one, spread} {
 					var sum, squares float64
@@ -68,7 +68,7 @@ func TestChain_PrivateMeasures(t *testing.T) {
 			for _, eps := range []float64{0.01, 1} {
 				const records = 1000
 				m := testkit.Must(private.New(d, records*eps, &private.Options{Estimator: private.Nearest}))
-				most := testkit.Must(m.Bound(t.Context(), &private.BoundOptions{Draws: -1})).Nearest
+				most := testkit.Must(m.Bound()).Nearest
 				s := testkit.Must(measure.NewSynthesizer(d, eps, nil))
 				least := testkit.Must(s.LowerBound(t.Context(), records))
 				floor := testkit.Must(families.PrivateDataBound(t.Context(), f, records, eps))

@@ -24,13 +24,13 @@ const (
 
 // BoxOptions are the settings of [NewBox]. Nil and the zero value mean the defaults.
 type BoxOptions struct {
-	// Depth sets cells of side 2^-Depth of the geometric mean of the sides that can be cut at
-	// will, for a tree that a private.Measure can hold. 0 means as deep as ints and float64 allow.
+	// Depth sets cells of side 2^-Depth of the geometric mean of the sides that can be cut at will,
+	// for a tree that a private.Measure can hold. 0 means as deep as ints and float64 allow.
 	Depth float64
 	// Splits is the whole plan: level l cuts every cell into Splits[l][a] parts along column a.
-	// Categories are cut into 1 or all, and once into all. A cut in two that parts what is missing,
-	// counted as one more category, is the first of its column; the depths of a taxonomy, and the
-	// 12, 4, 4, ... parts of a sphere, are given in their order.
+	// Categories are cut once, into all. The first cut of a column with Missing is in two and parts
+	// what is missing; the depths of a taxonomy, and the 12, 4, 4, ... parts of a sphere, are given
+	// in their order.
 	Splits [][]int
 	// P is the norm of the product metric of the columns, in [1, +Inf]; 0 means +Inf.
 	P float64
@@ -38,11 +38,11 @@ type BoxOptions struct {
 	Outside Outside
 	// Possible, where not nil, reports whether there may be a record with lo[i] <= x[i] <= hi[i]
 	// for all entries i. It must be public knowledge; no noise is spent on what is impossible, and
-	// records are neither counted nor made there. For a category or a leaf of a taxonomy that is
-	// told apart lo = hi is its number, and otherwise they are the least and the largest there is;
-	// for a missing value both are NaN. It must be true where it is not sure; what is false for a
-	// box is false for its parts. It is called concurrently, and keeps neither slice. Domains
-	// whose answers differ only below the first 256 possible regions have one ID.
+	// records are neither counted nor made there. For a category or leaf that is told apart lo = hi
+	// is its number, and otherwise they are the least and the largest; for a missing value both are
+	// NaN. It must be true where it is not sure; what is false for a box is false for its parts. It
+	// is called concurrently, and keeps neither slice. Domains whose answers differ only below the
+	// first 256 possible regions have one ID.
 	Possible func(lo, hi []float64) bool
 }
 
@@ -65,7 +65,7 @@ func (o *BoxOptions) check(op string) error {
 
 // NewBox returns a product of columns cut into cells: rows with numbers, categories, leaves of
 // taxonomies and places, any of which may be missing. A record has the entries of the columns in
-// their order; it is only read during the call.
+// their order.
 //
 // The longest columns are cut first: all numbers within a factor sqrt 2 of the longest in two, at
 // most 6 at once; a category and a depth of a taxonomy alone. Cells are told apart in every

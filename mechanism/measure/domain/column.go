@@ -9,26 +9,24 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Column is one factor of a box: a number in a range, unless Whole, Categories,
-// Taxonomy or Radius says otherwise, of which there is one at most. It is one
-// entry of a record, two where it has a Radius.
+// Column is one factor of a box: a number in a range, or one of Whole, Categories, Taxonomy and
+// Radius. It is one entry of a record, two with a Radius.
 type Column struct {
 	// Lo < Hi are the bounds of a number. They must be public.
 	Lo, Hi float64
-	// Whole makes it a whole number from Lo to Hi, both included. No cell has a part of one, and
-	// what comes out is whole.
+	// Whole makes it a whole number from Lo to Hi, both included, in cells and in what comes out.
 	Whole bool
-	// Categories, where positive, makes it a category, one of the whole numbers 0
-	// to Categories-1, any two at distance 1.
+	// Categories, where positive, makes it one of the whole numbers 0 to Categories-1, any two at
+	// distance 1.
 	Categories int
 	// Taxonomy, where not nil, makes it a leaf of the tree, leaf k being Taxonomy.Leaves()[k], with
 	// distances along the tree. Nodes are passed over as in [NewTaxonomy].
 	Taxonomy *metric.Tree
-	// Radius, where positive, makes it a place on a sphere of this radius, two
-	// entries of a record: latitude and longitude in degrees, as in [NewSphere].
+	// Radius, where positive, makes it a place on a sphere of this radius, two entries of a record:
+	// latitude and longitude in degrees, as in [NewSphere].
 	Radius float64
-	// Missing allows NaN, a value of its own. Its distance to all others is the
-	// largest among them, or 1 if that is 0.
+	// Missing allows NaN, a value of its own. Its distance to all others is the largest among them,
+	// or 1.
 	Missing bool
 	// Weight multiplies the distances of the column; 0 means 1. Share, where not 0, is the largest
 	// distance in it instead, so that columns in different units compare. Without any of these

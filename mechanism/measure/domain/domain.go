@@ -19,8 +19,8 @@ var ErrUnknown = errors.New("unknown label")
 
 // Domain is a public arrangement of a space for private counting: a rooted tree of ever smaller
 // regions, whose leaves are cells. A record of type P counts in one cell; released mass is reported
-// at the cells' points. It must be made from public knowledge alone: bounds or net points that were
-// read off the private records are a leak that no noise repairs.
+// at the cells' points. Bounds or net points that were read off the private records are a leak that
+// no noise repairs.
 //
 // A Domain is immutable and safe for concurrent use. The zero value is refused.
 type Domain[P any] struct {
@@ -70,7 +70,7 @@ func (d *Domain[P]) Resolution() float64 {
 
 // Diameter returns the largest distance between points of cells, impossible ones included, up to
 // rounding upwards and, with BoxOptions.Possible, the diameter of a cell; for a finite metric of
-// more than 2,048 points without coordinates or a hierarchy a number of at most twice that.
+// more than 2,048 points without coordinates or a hierarchy at most twice that.
 func (d *Domain[P]) Diameter() float64 {
 	return fault.Must(d, d.check("domain: Domain.Diameter")).space.Diameter
 }
@@ -84,14 +84,14 @@ func (d *Domain[P]) Cell(p P) (int, error) {
 	return d.space.Locate(p)
 }
 
-// Point returns the point that stands for a cell: the center of a cell of a box or sphere, a net
-// point otherwise. It panics for a cell outside [0, Len()).
+// Point returns the point that stands for a cell: its center in a box or sphere, a net point
+// otherwise. It panics for a cell outside [0, Len()).
 func (d *Domain[P]) Point(cell int) P {
 	return fault.Must(d, d.check("domain: Domain.Point")).space.At(nil, d.node(cell))
 }
 
-// Jitter returns a point drawn uniformly from a cell, and Point(cell) where
-// cells have no volume, as in a finite space. It costs no privacy.
+// Jitter returns a point drawn uniformly from a cell, and Point(cell) in a finite space. It costs
+// no privacy.
 func (d *Domain[P]) Jitter(rng *rand.Rand, cell int) P {
 	fault.Must(d, d.check("domain: Domain.Jitter"))
 	rng, done := random.Get(rng)
@@ -129,8 +129,8 @@ func (d *Domain[P]) Points() (*metric.Points[P], error) {
 // [metric.ErrEmpty], *[metric.SizeError], *[metric.ValueError] and those of Cell.
 //
 // It never adds to the total variation of two measures, so that the level of a private.Measure
-// holds for the points. For this sums must be exact, as they are of whole numbers up to 2^53 in
-// all, and so for nil. Other sums are rounded; the level is then about what Weights returns.
+// holds for the points, where sums are exact, as of whole numbers up to 2^53 in all. Other sums are
+// rounded; the level is then about what Weights returns.
 func (d *Domain[P]) Weights(points []P, weights []float64) ([]float64, error) {
 	const op = "domain: Domain.Weights"
 	if err := d.check(op); err != nil {

@@ -23,11 +23,9 @@ type FiniteOptions struct {
 	// and counts every record at the net point nearest to it.
 	Separation float64
 	// Arity is the most children a node may have; 0 means 8, and then nodes that are not half as
-	// large as the one above are merged into it.
+	// large as the one above are merged into it. 1.25 n^(1/h) makes a tree of height h: for a
+	// private.Measure h of about log n to the base 32 is best.
 	Arity int
-	// Height, where positive, is that of a net tree of arity 1.25 n^(1/Height), for a
-	// private.Measure: about log n to the base 32 is best. Arity must then be 0.
-	Height int
 }
 
 func checkArity(op string, arity int) error {
@@ -38,9 +36,9 @@ func checkArity(op string, arity int) error {
 }
 
 // NewFinite arranges the points of any finite metric as a net tree, farthest point first. Without
-// options a *[metric.Ultrametric] is arranged as by [NewUltrametric]; and unless Arity or Height
-// is given, 2^15 points or more with coordinates in at most 3 dimensions by cells of their
-// bounding box. The String of the domain says which.
+// options a *[metric.Ultrametric] is arranged as by [NewUltrametric]; and unless Arity is given,
+// 2^15 points or more with coordinates in at most 3 dimensions by cells of their bounding box. The
+// String of the domain says which.
 //
 // A record is the index of a point of f, and so is Point: of a region, a point near its middle.
 // About n*Arity distances a level, n^2/Arity for medoids and bounds, 8 n log n to tell the domain
@@ -56,9 +54,6 @@ func NewFinite(ctx context.Context, f metric.Finite, o *FiniteOptions) (*Domain[
 	if err := checkArity(op, opt.Arity); err != nil {
 		return nil, err
 	}
-	if opt.Height < 0 || opt.Height > 64 || opt.Arity > 0 && opt.Height > 0 {
-		return nil, fault.Value(op, "Height", float64(opt.Height), "an integer in [0, 64], and 0 where Arity is given")
-	}
 	if u, ok := f.(*metric.Ultrametric); ok && opt == (FiniteOptions{}) {
 		return newUltrametric(ctx, op, u, nil)
 	}
@@ -66,7 +61,7 @@ func NewFinite(ctx context.Context, f metric.Finite, o *FiniteOptions) (*Domain[
 	if err != nil {
 		return nil, err
 	}
-	if n.f.Len() >= cellTreeFrom && opt.Arity == 0 && opt.Height == 0 && finite.Dim(n.f) <= cellTreeDim {
+	if n.f.Len() >= cellTreeFrom && opt.Arity == 0 && finite.Dim(n.f) <= cellTreeDim {
 		if e, ok := finite.Embed[metric.Embedding](n.f); ok && e.Dim <= cellTreeDim {
 			parent, leaf, err := cellTree(op, e, n.f.Len())
 			if err != nil {
@@ -75,15 +70,11 @@ func NewFinite(ctx context.Context, f metric.Finite, o *FiniteOptions) (*Domain[
 			return n.domain(ctx, op, fmt.Sprintf("cells around %d points", n.f.Len()), parent, leaf)
 		}
 	}
-	arity := cmp.Or(opt.Arity, netArity)
-	if h := opt.Height; h > 0 {
-		arity = max(2, int(math.Ceil(aritySlack*math.Pow(float64(n.f.Len()), 1/float64(h)))))
-	}
-	parent, leaf, size, err := hierarchy.Net(ctx, op, n.f, arity)
+	parent, leaf, size, err := hierarchy.Net(ctx, op, n.f, cmp.Or(opt.Arity, netArity))
 	if err != nil {
 		return nil, err
 	}
-	if opt.Arity == 0 && opt.Height == 0 {
+	if opt.Arity == 0 {
 		order := make([]int, len(parent))
 		for v := range order {
 			order[v] = v
@@ -97,9 +88,6 @@ const (
 	// By simulation on cities and words, against 2 to 16 and ratios from .4 to .8.
 	netArity    = 8
 	halfAsLarge = 0.5
-	// aritySlack is how much more room than points Height leaves on each level. It
-	// lowers W1 by 10 % where there are clusters (cities).
-	aritySlack = 1.25
 )
 
 // net is a finite metric, or a separated subset of it with the way there.
@@ -264,28 +252,11 @@ func (n *net) largest(ctx context.Context, op string, shape float64) (float64, e
 func measureTree(ctx context.Context, op string, t *walk.Tree, f metric.Finite, at []int) (g *region.Geometry, hub []int, err error) {
 	hub = make([]int, t.Nodes())
 	g = &region.Geometry{Tree: t, ByCost: true, Classes: make([]region.Class, t.Nodes())}
-	g.Children = func(v int) metric.Finite {
-		idx := middles(t, v)
-		for i, c := range idx {
-			idx[i] = at[c]
-		}
-		return fault.Must(metric.Subset(f, idx))
-	}
 	share := shares(t)
 	return g, hub, parallel.Each(ctx, t.Nodes(), 1, func(v int) (err error) {
 		g.Classes[v], hub[v], err = measureNode(ctx, op, t, f, at, share, v)
 		return err
 	})
-}
-
-// middles returns the middle cell of every child of a node.
-func middles(t *walk.Tree, v int) (cells []int) {
-	lo, hi := t.Children(v)
-	for c := lo; c < hi; c++ {
-		first, end := t.LeafRange(c)
-		cells = append(cells, (first+end)/2)
-	}
-	return cells
 }
 
 // hubTries is how many cells of a node are tried as its hub.

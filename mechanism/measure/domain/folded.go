@@ -19,8 +19,8 @@ type FoldedOptions struct {
 	Separation float64
 	// Arity is the most children a node may have; 0 means 2.
 	Arity int
-	// Tour folds along the shortest path that tsp.Solve finds even where the
-	// points have coordinates and Hilbert's curve would do.
+	// Tour folds along the shortest path that tsp.Solve finds where the points have coordinates
+	// too.
 	Tour bool
 }
 
@@ -100,18 +100,5 @@ func measureLine(t *walk.Tree, line []float64) (g *region.Geometry, hub []int) {
 		}
 		g.Classes[v] = s
 	}
-	g.Children = func(v int) metric.Finite {
-		var at linePoints
-		for _, c := range middles(t, v) {
-			at = append(at, line[c])
-		}
-		return at
-	}
 	return g, hub
 }
-
-type linePoints []float64
-
-func (p linePoints) Len() int { return len(p) }
-
-func (p linePoints) Distance(i, j int) float64 { return math.Abs(p[i] - p[j]) }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
@@ -119,7 +120,7 @@ func TestIdentity_ReadsDistances(t *testing.T) {
 		return 1 + math.Sin(float64(i+j))/3
 	}
 	id := func(factor func(i, j int) float64) [region.IDSize]byte {
-		f := samples.Space(n, func(i, j int) float64 { return distance(i, j) * factor(min(i, j), max(i, j)) })
+		f := space.Formula(n, func(i, j int) float64 { return distance(i, j) * factor(min(i, j), max(i, j)) })
 		return samples.Inside(testkit.Must(domain.NewFinite(t.Context(), f, nil))).ID
 	}
 	want := id(func(i, j int) float64 { return 1 })

@@ -11,12 +11,11 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// On lifts a domain on the points of p to records anywhere in p's space: a record counts at
-// the point nearest to it, and p.At is reported. What a [metric.Checker] refuses is an
-// error. The resolution is then not known, and NaN: a record may be far from all points. p
-// must have as many points as the metric that d was made of (*[metric.SizeError]). Their
-// distances must be no larger than there, or d's error bounds would not hold: 8 distances
-// of each point are compared (*[metric.ValueError]).
+// On lifts a domain on the points of p to records anywhere in p's space: a record counts at the
+// point nearest to it, and p.At is reported. What a [metric.Checker] refuses is an error. The
+// resolution is then NaN: a record may be far from all points. p must have as many points as the
+// metric that d was made of (*[metric.SizeError]), at distances no larger than there: 8 of each
+// point are compared (*[metric.ValueError]).
 func On[P any](ctx context.Context, d *Domain[int], p *metric.Points[P]) (*Domain[P], error) {
 	const op = "domain: On"
 	if err := d.check(op); err != nil {
@@ -59,9 +58,9 @@ func On[P any](ctx context.Context, d *Domain[int], p *metric.Points[P]) (*Domai
 	}, d.points}, nil
 }
 
-// Labels renames the points of a domain: record labels[i] is point i. Labels
-// are different from one another (*[metric.ValueError] at the second), as many
-// as points (*[metric.SizeError]); a record that is no label is an error.
+// Labels renames the points of a domain: record labels[i] is point i. Labels are different from one
+// another (*[metric.ValueError] at the second), as many as points (*[metric.SizeError]); a record
+// that is no label is [ErrUnknown].
 func Labels[K comparable](d *Domain[int], labels []K) (*Domain[K], error) {
 	const op = "domain: Labels"
 	if err := d.check(op); err != nil {

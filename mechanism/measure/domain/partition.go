@@ -13,7 +13,6 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/column"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
-	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/walk"
 )
 
@@ -28,11 +27,7 @@ func makeDomain[P any](b *box, op, kind string, locate func(P) (int, error), at 
 		b.decode(v.Level, v.Index, q)
 		return b.bounds(lo, hi, v.Level, q)
 	}}
-	geometry := sync.OnceValues(func() (*region.Geometry, error) {
-		return b.geometry(func(level int) metric.Finite { // nodes of a level are alike: those of the first
-			return fault.Must(s.Points(b.arities[level], func(i int) node { return node{Level: level + 1, Index: i} }))
-		})
-	})
+	geometry := sync.OnceValues(b.geometry)
 	p.Explicit = func(op string) (*region.Geometry, error) {
 		switch {
 		case b.partial:
@@ -90,8 +85,8 @@ func (b *box) row() bool {
 }
 
 // geometry makes the tree of a box and the sizes of its nodes.
-func (b *box) geometry(children func(level int) metric.Finite) (*region.Geometry, error) {
-	g := &region.Geometry{Regular: true, Children: children}
+func (b *box) geometry() (*region.Geometry, error) {
+	g := &region.Geometry{Regular: true}
 	nodes, dim := 1, 0
 	for l, k := range b.arities {
 		g.Classes = append(g.Classes, region.Class{Nodes: nodes, Arity: k, Depth: l, Diameter: b.size(b.p, l).Diameter, Spread: b.spread(l)})

@@ -3,6 +3,7 @@ package domain_test
 import (
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -12,43 +13,52 @@ import (
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
+	"github.com/metricdp/metricdp/metric"
 )
 
-// The parts of a region are regions inside it, in their order and apart, as many as Width says; and
-// what is drawn in one is a record that is counted there.
-func TestPossible_RegionsAreATree(t *testing.T) {
+// The parts of a region are regions inside it, in their order and apart, as many as Width says, and
+// all of it where none are impossible; what is drawn in one is a record that is counted there.
+func TestRegions_AreATree(t *testing.T) {
 	for name, d := range samples.Masked(false) {
-		r := random.Seeded(4)
-		for range 30 {
-			v := region.Node{}
-			for samples.Inside(d).Regions.Height(v) > 0 {
-				h := 1 + r.IntN(min(2, samples.Inside(d).Regions.Height(v)))
-				parts := samples.Inside(d).Regions.Below(nil, v, h)
-				if n := samples.Inside(d).Regions.Width(v, h); n != len(parts) && !(h > 1 && n > len(parts) && len(parts) > 64) {
-					t.Fatalf("%s: %v has %d parts %d levels below, not %d", name, v, len(parts), h, n)
+		regionsAreATree(t, name, d, true)
+	}
+	for name, d := range samples.Domains() {
+		regionsAreATree(t, name, d, false)
+	}
+	regionsAreATree(t, "square", samples.Unit(2, domain.BoxOptions{Depth: 5}), false)
+	regionsAreATree(t, "sphere", testkit.Must(domain.NewSphere(1, &domain.SphereOptions{Depth: 4})), false)
+}
+
+func regionsAreATree[P any](t *testing.T, name string, d *domain.Domain[P], masked bool) {
+	s, r := samples.Inside(d), random.Seeded(4)
+	tree := s.Regions
+	for range 30 {
+		for v := (region.Node{}); tree.Height(v) > 0; {
+			h := 1 + r.IntN(min(2, tree.Height(v)))
+			parts := tree.Below(nil, v, h)
+			if n := tree.Width(v, h); n != len(parts) && !(masked && h > 1 && n > len(parts) && len(parts) > 64) {
+				t.Fatalf("%s: %v has %d parts %d levels below, not %d", name, v, len(parts), h, n)
+			}
+			if len(parts) < 2 {
+				t.Fatalf("%s: %v of height %d has parts %v", name, v, tree.Height(v), parts)
+			}
+			lo, end := tree.Cells(v)
+			for _, w := range parts {
+				first, last := tree.Cells(w)
+				if first < lo || last > end || first >= last || w.Level <= v.Level || !masked && first > lo || tree.Height(w) > tree.Height(v)-h || tree.Length(w) > tree.Length(v) {
+					t.Fatalf("%s: %v has a part %v", name, v, w)
 				}
-				if len(parts) < 2 {
-					t.Fatalf("%s: %v of height %d has parts %v", name, v, samples.Inside(d).Regions.Height(v), parts)
-				}
-				lo, end := samples.Inside(d).Regions.Cells(v)
-				for _, w := range parts {
-					first, last := samples.Inside(d).Regions.Cells(w)
-					if first < lo || last > end || first >= last || w.Level <= v.Level {
-						t.Fatalf("%s: %v has a part %v", name, v, w)
-					}
-					lo = last
-				}
-				v = parts[r.IntN(len(parts))]
-				for i := range 3 {
-					rng := r
-					if i == 0 {
-						rng = nil
-					}
-					x := samples.Inside(d).At(rng, v)
-					c, err := d.Cell(x)
-					if lo, hi := samples.Inside(d).Regions.Cells(v); err != nil || c < lo || c >= hi {
-						t.Fatalf("%s: %v was drawn in %v, and is in cell %d, %v, not in [%d, %d)", name, x, v, c, err, lo, hi)
-					}
+				lo = last
+			}
+			if !masked && lo < end {
+				t.Fatalf("%s: the parts of %v end at cell %d, not %d", name, v, lo, end)
+			}
+			v = parts[r.IntN(len(parts))]
+			for _, rng := range []*rand.Rand{nil, r, r} {
+				x := s.At(rng, v)
+				c, err := d.Cell(x)
+				if lo, hi := tree.Cells(v); err != nil || c < lo || c >= hi {
+					t.Fatalf("%s: %v was drawn in %v, and is in cell %d, %v, not in [%d, %d)", name, x, v, c, err, lo, hi)
 				}
 			}
 		}
@@ -93,43 +103,54 @@ func TestPossible_CellsAreThoseOfRecords(t *testing.T) {
 // Distances in a region, and to its point, are no larger than Size, Resolution and Diameter say:
 // also where a center is impossible, and where parts are of a few ulps.
 func TestSize_BoundsDistances(t *testing.T) {
-	boxes, fine := samples.Masked(true), map[string]domain.Column{
+	for name, d := range samples.Masked(true) {
+		sizesBound(t, name, d, func(r *rand.Rand) []float64 { return d.Jitter(r, r.IntN(d.Len())) }, true)
+	}
+	for name, c := range map[string]domain.Column{
 		"pi": {Hi: math.Pi}, "far": {Lo: 0x1p52, Hi: 0x1p52 + 21}, "far or missing": {Lo: 0x1p52, Hi: 0x1p52 + 21, Missing: true},
+	} {
+		d := testkit.Must(domain.NewBox([]domain.Column{c}, nil))
+		sizesBound(t, name, d, func(r *rand.Rand) []float64 { return d.Jitter(r, r.IntN(d.Len())) }, false)
 	}
-	for name, c := range fine {
-		boxes[name] = testkit.Must(domain.NewBox([]domain.Column{c}, nil))
+	for name, d := range samples.Domains() {
+		sizesBound(t, name, d, func(r *rand.Rand) int { return r.IntN(60) }, true)
 	}
-	for name, d := range boxes {
-		s, r := samples.Inside(d), random.Seeded(1)
-		check := func(what string, x, y []float64, most float64) {
-			if far := s.Distance(x, y); far > most*region.RoundUp {
-				t.Errorf("%s: %v and %v are %v apart, %s %v", name, x, y, far, what, most)
-			}
+	box := testkit.Must(domain.NewBox([]domain.Column{{Hi: 2}, {Categories: 3}, {Lo: -5, Hi: 1, Weight: .4}}, &domain.BoxOptions{Depth: 3, P: 2}))
+	sizesBound(t, "box", box, func(r *rand.Rand) []float64 { return box.Jitter(r, r.IntN(box.Len())) }, true)
+	sphere := testkit.Must(domain.NewSphere(7, &domain.SphereOptions{Depth: 4}))
+	sizesBound(t, "sphere", sphere, func(r *rand.Rand) metric.LatLon { return sphere.Jitter(r, r.IntN(sphere.Len())) }, true)
+}
+
+func sizesBound[P any](t *testing.T, name string, d *domain.Domain[P], draw func(r *rand.Rand) P, resolved bool) {
+	s, r := samples.Inside(d), random.Seeded(1)
+	check := func(what string, x, y P, most float64) {
+		if far := s.Distance(x, y); far > most*region.RoundUp {
+			t.Errorf("%s: %v and %v are %v apart, %s %v", name, x, y, far, what, most)
 		}
-		var last []float64
-		for range 500 {
-			x := d.Jitter(r, r.IntN(d.Len()))
-			c, err := s.Locate(x)
-			if err != nil {
-				continue // impossible
-			}
-			if _, ok := fine[name]; !ok {
-				check("resolution", x, d.Point(c), d.Resolution())
-			}
-			if last != nil {
-				check("diameter of all", last, d.Point(c), d.Diameter())
-			}
-			last = d.Point(c)
-			for v, next := (region.Node{}), true; next; {
-				diameter, radius := s.Size(v)
-				check("radius", x, s.At(nil, v), radius)
-				check("diameter", x, s.At(r, v), diameter)
-				next = false
-				if s.Regions.Height(v) > 0 {
-					for _, w := range s.Regions.Below(nil, v, 1) {
-						if lo, hi := s.Regions.Cells(w); !next && lo <= c && c < hi {
-							v, next = w, true
-						}
+	}
+	last := d.Point(0)
+	for range 500 {
+		x := draw(r)
+		c, err := s.Locate(x)
+		if err != nil {
+			continue // impossible
+		}
+		if resolved {
+			check("resolution", x, d.Point(c), d.Resolution())
+		}
+		if testkit.Err(s.Locate(last)) == nil {
+			check("diameter of all", last, d.Point(c), d.Diameter())
+		}
+		last = d.Point(c)
+		for v, next := (region.Node{}), true; next; {
+			diameter, radius := s.Size(v)
+			check("radius", x, s.At(nil, v), radius)
+			check("diameter", x, s.At(r, v), diameter)
+			next = false
+			if s.Regions.Height(v) > 0 {
+				for _, w := range s.Regions.Below(nil, v, 1) {
+					if lo, hi := s.Regions.Cells(w); !next && lo <= c && c < hi {
+						v, next = w, true
 					}
 				}
 			}

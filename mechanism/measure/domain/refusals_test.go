@@ -5,10 +5,10 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/samples"
 	"github.com/metricdp/metricdp/metric"
@@ -37,77 +37,6 @@ func TestOn_RefusesLargerDistances(t *testing.T) {
 	}
 }
 
-// A number of points that cannot be is refused before a distance is asked for,
-// and before time or memory is spent on them.
-func TestNewFinite_ChecksSizeFirst(t *testing.T) {
-	for _, n := range []int{math.MinInt, -1, 0, math.MaxInt / 4, math.MaxInt - 1, math.MaxInt} {
-		f := samples.Space(n, func(i, j int) float64 { panic("a distance was asked for") })
-		for name, err := range map[string]error{
-			"NewFinite":     testkit.Err(domain.NewFinite(t.Context(), f, nil)),
-			"with a net":    testkit.Err(domain.NewFinite(t.Context(), f, &domain.FiniteOptions{Separation: 1})),
-			"of arity 2":    testkit.Err(domain.NewFinite(t.Context(), f, &domain.FiniteOptions{Arity: 2})),
-			"NewFolded":     testkit.Err(domain.NewFolded(t.Context(), f, nil)),
-			"along a tour":  testkit.Err(domain.NewFolded(t.Context(), f, &domain.FoldedOptions{Tour: true})),
-			"folded, a net": testkit.Err(domain.NewFolded(t.Context(), f, &domain.FoldedOptions{Separation: 1})),
-		} {
-			var size *metric.SizeError
-			var memory *metric.MemoryError
-			if ok := map[bool]bool{n < 0: errors.As(err, &size), n == 0: errors.Is(err, metric.ErrEmpty), n > 0: errors.As(err, &memory)}[true]; !ok {
-				t.Errorf("%d points, %s: %v", n, name, err)
-			}
-		}
-	}
-	var memory *metric.MemoryError
-	large := samples.Space(1<<16, func(i, j int) float64 { panic("a distance was asked for") })
-	if _, err := domain.NewFinite(t.Context(), large, &domain.FiniteOptions{Arity: 1 << 15}); !errors.As(err, &memory) {
-		t.Errorf("2^31 pairs of points and centers: %v", err)
-	}
-	for name, tree := range map[string]*metric.Tree{"nil": nil, "zero": {}} {
-		if _, err := domain.NewTaxonomy(t.Context(), tree, nil); !errors.Is(err, metric.ErrEmpty) {
-			t.Errorf("%s tree: %v", name, err)
-		}
-	}
-}
-
-// A distance that is none is an error wherever it is among a few points, and
-// among many where it is one of those that are read.
-func TestNewFinite_RefusesWrongDistances(t *testing.T) {
-	const n = 9
-	var value *metric.ValueError
-	var law *metric.Violation
-	for _, wrong := range []float64{math.NaN(), math.Inf(1), -1} {
-		for i := range n {
-			for j := range i {
-				f := samples.Space(n, func(a, b int) float64 {
-					if max(a, b) == i && min(a, b) == j {
-						return wrong
-					}
-					return math.Abs(float64(a - b))
-				})
-				for name, err := range map[string]error{
-					"NewFinite":  testkit.Err(domain.NewFinite(t.Context(), f, nil)),
-					"of arity 2": testkit.Err(domain.NewFinite(t.Context(), f, &domain.FiniteOptions{Arity: 2})),
-					"NewFolded":  testkit.Err(domain.NewFolded(t.Context(), f, nil)),
-				} {
-					if !errors.As(err, &value) && !errors.As(err, &law) {
-						t.Errorf("%s: %d and %d are %v apart: %v", name, i, j, wrong, err)
-					}
-				}
-			}
-		}
-		var calls atomic.Int64
-		now := samples.Space(300, func(a, b int) float64 {
-			if calls.Add(1)%1000 == 0 {
-				return wrong
-			}
-			return math.Abs(float64(a - b))
-		})
-		if _, err := domain.NewFinite(t.Context(), now, nil); !errors.As(err, &value) {
-			t.Errorf("%v now and then: %v", wrong, err)
-		}
-	}
-}
-
 // Whole numbers that are out of bounds are clipped or refused, and others refused.
 func TestBox_ClipsWholeNumbers(t *testing.T) {
 	inf := math.Inf(1)
@@ -131,6 +60,9 @@ func TestErrors(t *testing.T) {
 	box := func(c []domain.Column, o *domain.BoxOptions) error { return testkit.Err(domain.NewBox(c, o)) }
 	split := func(c []domain.Column, splits ...[]int) error { return box(c, &domain.BoxOptions{Splits: splits}) }
 	fin := func(o domain.FiniteOptions) error { return testkit.Err(domain.NewFinite(t.Context(), f, &o)) }
+	unread := func(n int, o domain.FiniteOptions) error {
+		return testkit.Err(domain.NewFinite(t.Context(), space.Formula(n, func(i, j int) float64 { panic("a distance was asked for") }), &o))
+	}
 	cell := func(d *domain.Domain[[]float64], x ...float64) error { return testkit.Err(d.Cell(x)) }
 	d := samples.Unit(1, domain.BoxOptions{Splits: [][]int{{4}, {2}}})
 	lazy := samples.Unit(1, domain.BoxOptions{})
@@ -144,46 +76,32 @@ func TestErrors(t *testing.T) {
 	testkit.Refused(t, [][3]any{
 		{box(nil, nil), "domain: NewBox: columns: empty input"},
 		{box(unit, &domain.BoxOptions{Depth: 5, Splits: [][]int{{2}}}), "domain: NewBox: Depth = 5, want 0 where Splits"},
-		{box([]domain.Column{{Lo: 1, Hi: 1}}, nil), "domain: NewBox: columns.Hi[0] = 1"},
-		{split(unit, []int{0}), "domain: NewBox: Splits[0][0] = 0"},
 		{split(unit, []int{2, 2}), "domain: NewBox: Splits[0] has size 2, want 1"},
 		{split([]domain.Column{{Categories: 4}}, []int{2}, []int{2}), "domain: NewBox: Splits[0][0] = 2, want 1 or 4"},
 		{box([]domain.Column{{Categories: 4}}, &domain.BoxOptions{Splits: [][]int{}}), "domain: NewBox: Splits.column[0] = 0, want 1 cuts"},
-		{split(mixed, []int{4, 1}), "domain: NewBox: Splits.column[1] = 0, want 1 cuts"},
 		{split(mixed, []int{4, 3}, []int{1, 3}), "domain: NewBox: Splits[1][1] = 3, want 1"},
 		{split([]domain.Column{{Lo: 1, Hi: 10, Whole: true}}, []int{64}), "domain: NewBox: Splits.column[0] = 64, want at most 16 parts"},
-		{split([]domain.Column{{Lo: 1, Hi: 1 + 0x1p-40}}, []int{2048}), "domain: NewBox: Splits.column[0] = 2048, want at most 1024 parts"},
 		{split([]domain.Column{{Hi: 1, Missing: true}}, []int{3}), "domain: NewBox: Splits[0][0] = 3, want 1 or 2"},
 		{split([]domain.Column{{Radius: 1}}, []int{4}), "domain: NewBox: Splits[0][0] = 4, want 1 or 12"},
 		{box(slices.Repeat(unit, 9), &domain.BoxOptions{Depth: 20}), "domain: NewBox: needs"},
-		{box(slices.Repeat(unit, 2), &domain.BoxOptions{Depth: 1e300}), "domain: NewBox: needs"},
-		{box(unit, &domain.BoxOptions{Depth: 55}), "domain: NewBox: Depth = 55, want no more than float64"},
 		{box(unit, &domain.BoxOptions{Depth: 1e300}), "domain: NewBox: Depth = 1e+300, want no more than float64"},
 		{box(slices.Repeat([]domain.Column{{Categories: 100}}, 12), nil), "domain: NewBox: columns["},
 		{box([]domain.Column{{Hi: 1, Share: 2, Weight: 3}}, nil), "domain: NewBox: columns.Share[0] = 2, want 0 with a Weight"},
-		{box([]domain.Column{{Hi: 1, Share: -1}}, nil), "domain: NewBox: columns.Share[0] = -1"},
 		{box([]domain.Column{{Whole: true, Categories: 2, Hi: 1}}, nil), "domain: NewBox: columns.kinds[0] = 2"},
 		{box([]domain.Column{{Lo: 0.5, Hi: 2, Whole: true}}, nil), "domain: NewBox: columns.Lo[0] = 0.5, want a whole number"},
-		{box([]domain.Column{{Hi: -1, Whole: true}}, nil), "domain: NewBox: columns.Hi[0] = -1, want a whole number"},
 		{box([]domain.Column{{Taxonomy: &metric.Tree{}}}, nil), "domain: NewBox: columns.Taxonomy[0] = 0"},
 		{box(unit, &domain.BoxOptions{Possible: func(lo, hi []float64) bool { return false }}), "domain: NewBox: Possible = 0, want true"},
 		{testkit.Err(domain.NewSphere(1, &domain.SphereOptions{Depth: 1e300})), "domain: NewSphere: "},
 		{cell(refuse, 1.5), "domain: Domain.Cell: record[0], want a number"},
 		{cell(samples.Unit(1, domain.BoxOptions{Depth: 2}), nan), "domain: Domain.Cell: record[0], want a number in"},
 		{cell(refuse), "domain: Domain.Cell: record, want size 1"},
-		{cell(cats, 1.5), "domain: Domain.Cell: record[0], want a category"},
 		{cell(cats, 3), "domain: Domain.Cell: record[0], want a category"},
-		{testkit.Err(sphere.Cell(metric.LatLon{Lat: 91})), "domain: Domain.Cell: metric: GreatCircle: "},
 		{testkit.Err(sphere.Cell(metric.LatLon{Lon: nan})), "domain: Domain.Cell: metric: GreatCircle: "},
 		{in(domain.Column{Hi: 3, Whole: true}, 1.5), "domain: Domain.Cell: record[0], want a whole number"},
-		{in(domain.Column{Hi: 3, Whole: true}, nan), "domain: Domain.Cell: record[0], want a whole number"},
-		{in(domain.Column{Categories: 3, Missing: true}, 3), "domain: Domain.Cell: record[0], want a category"},
 		{in(domain.Column{Categories: 3, Missing: true}, -inf), "domain: Domain.Cell: record[0], want a category"},
 		{in(domain.Column{Taxonomy: samples.Taxonomy()}, 7), "domain: Domain.Cell: record[0], want a leaf"},
-		{in(domain.Column{Taxonomy: samples.Taxonomy()}, 0.5), "domain: Domain.Cell: record[0], want a leaf"},
 		{in(domain.Column{Taxonomy: samples.Taxonomy(), Missing: true}, -1), "domain: Domain.Cell: record[0], want a leaf"},
 		{in(domain.Column{Radius: 1}, 91, 0), "domain: Domain.Cell: metric: GreatCircle: "},
-		{in(domain.Column{Radius: 1}, 0, nan), "domain: Domain.Cell: metric: GreatCircle: "},
 		{in(domain.Column{Radius: 1, Missing: true}, nan, 0), "domain: Domain.Cell: metric: GreatCircle: "},
 		{testkit.Err(points.Cell(20)), "domain: Domain.Cell: record, want an index"},
 		{testkit.Err(testkit.Must(domain.Labels(pair, []string{"a", "b"})).Cell("c")), "domain: Domain.Cell: unknown label"},
@@ -192,7 +110,11 @@ func TestErrors(t *testing.T) {
 		{testkit.Err(d.Weights(nil, nil)), "domain: Domain.Weights: points: empty input"},
 		{testkit.Err(d.Weights([][]float64{{0}}, []float64{0})), "domain: Domain.Weights: sum of weights, want a finite number > 0"},
 		{testkit.Err(d.Weights([][]float64{{0}}, []float64{nan})), "domain: Domain.Weights: weights[0], want a finite number >= 0"},
-		{fin(domain.FiniteOptions{Height: 2, Arity: 3}), "domain: NewFinite: Height = 2"},
+		{fin(domain.FiniteOptions{Arity: 1}), "domain: NewFinite: Arity = 1"},
+		{unread(-1, domain.FiniteOptions{}), "domain: NewFinite: f has size -1"},
+		{unread(math.MaxInt, domain.FiniteOptions{Separation: 1}), "domain: NewFinite: needs"},
+		{unread(1<<16, domain.FiniteOptions{Arity: 1 << 15}), "domain: NewFinite: needs"},
+		{testkit.Err(domain.NewTaxonomy(t.Context(), new(metric.Tree), nil)), "domain: NewTaxonomy: t: empty input"},
 		{testkit.Err(domain.NewFinite(t.Context(), samples.Line(), nil)), "domain: NewFinite: f: empty input"},
 		{testkit.Err(domain.NewFinite(t.Context(), samples.Line(1, nan, 3), &domain.FiniteOptions{Arity: 2})), "domain: NewFinite: distance of point 0[1] = NaN"},
 		{testkit.Err(domain.NewUltrametric(t.Context(), nil, nil)), "domain: NewUltrametric: f: empty input"},

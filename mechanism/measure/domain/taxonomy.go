@@ -14,8 +14,7 @@ import (
 // and the zero value mean the defaults.
 type HierarchyOptions struct {
 	// Ratio merges a node of the hierarchy into the one above where its diameter is more than Ratio
-	// times that one's, so that noise is not spread over levels that are alike. 0 means 1/2; 1
-	// merges only those with one child or no smaller diameter.
+	// times that one's. 0 means 1/2; 1 merges only those with one child or no smaller diameter.
 	Ratio float64
 }
 
@@ -32,9 +31,8 @@ func (o *HierarchyOptions) ratio(op string) (float64, error) {
 // NewTaxonomy uses a given hierarchy as the tree: a taxonomy, a phylogeny, regions. A record is the
 // number of a leaf, point k of t.PathMetric() being leaf t.Leaves()[k], and distances are along the
 // tree's edges. Nodes with one child, and those that Ratio merges, are passed over. See [Labels]
-// for records that are words.
-//
-// Errors are [metric.ErrEmpty] and *[metric.ValueError] for options. O(n times height) distances.
+// for records that are words. Errors are [metric.ErrEmpty] and *[metric.ValueError] for options.
+// O(n times height) distances.
 func NewTaxonomy(ctx context.Context, t *metric.Tree, o *HierarchyOptions) (*Domain[int], error) {
 	const op = "domain: NewTaxonomy"
 	if t == nil || t.Len() == 0 {
@@ -77,9 +75,8 @@ func contracted(t *metric.Tree, ratio float64) (parent, point []int, all float64
 	return parent, point, diameter[t.Root()]
 }
 
-// NewUltrametric arranges the points of an ultrametric by its own hierarchy, the
-// tree of its balls, with those that Ratio merges passed over. A record is the
-// index of a point. All else is as for [NewFinite]. O(n times height) distances.
+// NewUltrametric arranges the points of an ultrametric by the tree of its balls, with those that
+// Ratio merges passed over. All else is as for [NewFinite]. O(n times height) distances.
 func NewUltrametric(ctx context.Context, u *metric.Ultrametric, o *HierarchyOptions) (*Domain[int], error) {
 	return newUltrametric(ctx, "domain: NewUltrametric", u, o)
 }

@@ -2,98 +2,51 @@ package private
 
 import (
 	"context"
-	"fmt"
 	"math"
-	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/entropy/families"
-	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/parallel"
-	"github.com/metricdp/metricdp/internal/random"
-	"github.com/metricdp/metricdp/internal/sample"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
-	"github.com/metricdp/metricdp/wasserstein"
 )
 
-// Bound has bounds on the expected W1 error of a [Measure] before any data are seen, in units of
-// the metric, from the measure moved to the points of the cells. For the measure itself add
-// Resolution.
+// Bound bounds the expected W1 error of a [Measure], whatever the data, in units of the metric,
+// from the measure moved to the points of the cells: rigorous, in closed form.
 type Bound struct {
-	// Signed bounds the error of the Signed estimate: rigorous, in closed form.
+	// Signed bounds the error of the Signed estimate.
 	Signed float64
-	// Nearest is twice that, for the Nearest estimate: rigorous where it is nearest in the metric
-	// or on the line.
+	// Nearest is twice that, for the Nearest estimate where it is nearest in the metric or on the
+	// line.
 	Nearest float64
-	// Weighted bounds the error of the Weighted estimate, the default: rigorous, in closed form.
+	// Weighted bounds the error of the Weighted estimate, the default.
 	Weighted float64
-	// Simulated estimates the error of the Signed estimate by simulation of noise, with standard
-	// error StdErr: an over-estimate, except on a line. The default estimator errs 1.2 to 12 times
-	// less in practice.
-	Simulated, StdErr float64
-	// Lower bounds from below the worst expected error, over all measures, of every mechanism as
-	// private, on the points of up to 1,024 cells (BSV22, Theorem 8.5, with constants).
-	Lower float64
 	// Resolution is the most that moving records to their cells' points adds, NaN where unknown.
 	Resolution float64
 }
 
-// BoundOptions are the settings of [Measure.Bound].
-type BoundOptions struct {
-	// Draws is how often noise is simulated; 0 means 64. A negative number
-	// leaves Simulated and Lower out, for the closed form alone.
-	Draws int
-	// Seed fixes the simulation.
-	Seed uint64
+// Bound returns the error bounds. It reads no data. O(nodes).
+func (m *Measure) Bound() (Bound, error) {
+	if err := m.check("private: Measure.Bound"); err != nil {
+		return Bound{}, err
+	}
+	signed := m.p.signedCost()
+	return Bound{Signed: signed, Nearest: 2 * signed, Weighted: m.p.weightedCost(), Resolution: m.p.resolution}, nil
 }
 
-// Bound returns the error bounds. It reads no data.
-func (m *Measure) Bound(ctx context.Context, o *BoundOptions) (Bound, error) {
-	const op = "private: Measure.Bound"
-	if err := m.check(op); err != nil {
-		return Bound{}, err
+// LowerBound is a lower bound on the worst expected error, over all measures, of every mechanism as
+// private, on the points of up to 1,024 cells (BSV22, Theorem 8.5, with constants). It reads no
+// data.
+func (m *Measure) LowerBound(ctx context.Context) (float64, error) {
+	if err := m.check("private: Measure.LowerBound"); err != nil {
+		return 0, err
 	}
-	p, opt := m.p, region.OrZero(o)
-	signed := p.signedCost()
-	b := Bound{Signed: signed, Nearest: 2 * signed, Weighted: p.weightedCost(), Simulated: math.NaN(), StdErr: math.NaN(), Lower: math.NaN(), Resolution: p.resolution}
-	if opt.Draws < 0 {
-		return b, nil
+	if m.p.loss == 0 { // one cell
+		return 0, nil
 	}
-	if opt.Draws == 0 {
-		opt.Draws = 64
-	}
-	if err := fault.Memory(op, float64(opt.Draws), 24); err != nil { // a cost and an error each
-		return Bound{}, err
-	}
-	byDepth := make([][]int, p.Tree.Height())
-	for class, s := range p.Classes {
-		if s.Arity > 1 {
-			byDepth[s.Depth] = append(byDepth[s.Depth], class)
-		}
-	}
-	cost := make([]float64, opt.Draws)
-	err := parallel.Each(ctx, opt.Draws, 1, func(d int) (err error) {
-		rng := random.Seeded(opt.Seed + uint64(d))
-		if p.Line != nil {
-			cost[d], err = p.simulateLine(rng)
-		} else {
-			cost[d], err = p.simulateNodes(ctx, rng, byDepth)
-		}
-		return err
-	})
+	f, err := m.p.points(region.LowerCells)
 	if err != nil {
-		return Bound{}, fmt.Errorf("%s: %w", op, err)
+		return 0, err
 	}
-	b.Simulated, b.StdErr = sample.Mean(cost)
-	if b.Lower = 0; p.loss == 0 { // one cell
-		return b, nil
-	}
-	f, err := p.points(region.LowerCells)
-	if err != nil {
-		return Bound{}, err
-	}
-	least, err := families.PrivateMeasureBound(ctx, f, p.loss)
-	b.Lower = least.Value
-	return b, err
+	least, err := families.PrivateMeasureBound(ctx, f, m.p.loss)
+	return least.Value, err
 }
 
 // signedCost bounds the expected W1 cost of the noise, in counts times distance:
@@ -154,57 +107,4 @@ func (p *plan) gridFactor() float64 {
 		}
 	}
 	return 1 + float64(r*math.Sqrt(float64(p.Tree.Height())))
-}
-
-func (p *plan) simulateLine(rng *rand.Rand) (cost float64, err error) {
-	z := make([]float64, p.cells)
-	err = p.walk.Increments(rng, z)
-	sum := 0.0
-	for k := range len(z) - 1 {
-		sum += z[k]
-		cost += float64(math.Abs(sum) * (p.Line[k+1] - p.Line[k]))
-	}
-	return cost, err
-}
-
-// simulatedNodes is how many nodes of an irregular tree's level are simulated.
-const simulatedNodes = 16
-
-// simulateNodes draws the noise of nodes of every level and returns the sum of
-// its W1 over all, with every child at one point. byDepth holds the classes.
-func (p *plan) simulateNodes(ctx context.Context, rng *rand.Rand, byDepth [][]int) (cost float64, err error) {
-	for _, classes := range byDepth {
-		step := (len(classes) + simulatedNodes - 1) / simulatedNodes
-		for i := 0; i < len(classes); i += step {
-			s := p.Classes[classes[i]]
-			stand := min(step, len(classes)-i) * s.Nodes // nodes that it stands for
-			w, err := p.nodeCost(ctx, rng, classes[i], s)
-			if err != nil {
-				return 0, err
-			}
-			cost += float64(float64(stand) * w)
-		}
-	}
-	return cost, nil
-}
-
-func (p *plan) nodeCost(ctx context.Context, rng *rand.Rand, class int, s region.Class) (float64, error) {
-	z := make([]float64, s.Arity)
-	p.noise[s.Depth].Draw(rng, z)
-	plus, minus := make([]float64, len(z)), make([]float64, len(z))
-	sum := 0.0
-	for i, x := range z {
-		plus[i], minus[i] = max(x, 0), max(-x, 0)
-		sum += x
-	}
-	if sum > 0 { // equal totals, up to rounding
-		minus[0] += sum
-	} else {
-		plus[0] -= sum
-	}
-	res, err := wasserstein.W1(ctx, p.Children(class), plus, minus, &wasserstein.Options{Workers: 1})
-	if err != nil {
-		return 0, err
-	}
-	return res.Cost, nil
 }

@@ -7,8 +7,8 @@
 //
 // Describe the space by a [domain.Domain], which has cells; [domain.Domain.Weights] turns
 // points into weights of cells. [New] returns the mechanism, [Measure.Release] a private measure.
-// [Measure.Bound] bounds its error in W1, the distance by which mass must be moved, before any
-// data are read: the error of every mean of a function f with |f(x) - f(y)| <= Distance(x, y).
+// Before any data are read [Measure.Bound] bounds its error in W1, the distance by which mass must
+// be moved: that of every mean of a function f with |f(x) - f(y)| <= Distance(x, y).
 //
 // # Guarantees
 //

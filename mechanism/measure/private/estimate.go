@@ -51,22 +51,13 @@ func projectDown(t *walk.Tree, y, weights []float64) error {
 			weights[c] = y[v]
 			continue
 		}
-		q, err := projectSimplex(y[lo:hi], y[v], buf)
+		q, err := wasserstein.ProjectSimplex(y[lo:hi], y[v], buf)
 		if err != nil {
 			return err
 		}
 		copy(y[lo:hi], q)
 	}
 	return nil
-}
-
-func projectSimplex(g []float64, total float64, dst []float64) ([]float64, error) {
-	if total == 0 {
-		dst = dst[:len(g)]
-		clear(dst)
-		return dst, nil
-	}
-	return wasserstein.ProjectSimplex(g, total, dst)
 }
 
 // nearest projects g, of total 1 up to rounding, as [Nearest] says.

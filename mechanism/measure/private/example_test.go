@@ -55,11 +55,12 @@ func ExampleNew() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	b, err := m.Bound(context.Background(), nil) // before any data are read
+	b, err := m.Bound() // before any data are read
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("rigorous %.4f, simulated %.4f, and half a cell %.4f; nothing does better than %.5f\n", b.Signed, b.Simulated, b.Resolution, b.Lower)
+	least, err := m.LowerBound(context.Background())
+	fmt.Printf("at most %.4f and half a cell %.4f; nothing does better than %.5f, %v\n", b.Weighted, b.Resolution, least, err)
 	// Output:
-	// rigorous 0.0503, simulated 0.0269, and half a cell 0.0078; nothing does better than 0.00078
+	// at most 0.1125 and half a cell 0.0078; nothing does better than 0.00078, <nil>
 }

@@ -110,6 +110,5 @@ func TestErrors(t *testing.T) {
 		{testkit.Err(New(d, 1, &Options{Estimator: 3})), "private: New: Estimator = 3"},
 		{testkit.Err(m.Release(nil, []float64{1})), "private: Measure.Release: weights, want size 8"},
 		{testkit.Err(m.Release(nil, make([]float64, d.Len()))), "private: Measure.Release: walk: Walk.AddShares: sum of weights, want a finite number > 0"},
-		{testkit.Err(m.Bound(t.Context(), &BoundOptions{Draws: math.MaxInt})), "private: Measure.Bound: needs"},
 	})
 }

@@ -39,10 +39,10 @@ func Example() {
 	}
 
 	s, err := table.New(schema.Columns(), 1, nil)
+	ctx, rng := context.Background(), random.Seeded(1) // nil for private data
 	if err != nil {
 		log.Fatal(err)
 	}
-	ctx, rng := context.Background(), random.Seeded(1) // nil for private data
 	release, err := s.Release(ctx, rng, rows)
 	if err != nil {
 		log.Fatal(err)
@@ -154,22 +154,12 @@ func ExampleNew() {
 		age := 20 + 60*rng.Float64()
 		rows = append(rows, []float64{age, 500*age + 5000*rng.NormFloat64(), math.Floor(3 * rng.Float64() * rng.Float64())})
 	}
-	columns := []domain.Column{{Lo: 0, Hi: 100}, {Lo: 0, Hi: 1e5}, {Categories: 3}}
-
-	s := must(table.New(columns, 1, nil))
-	fmt.Println(s)
-	ctx := context.Background()
-	release := must(s.Release(ctx, rng, rows))
-	for _, e := range release.Pairs() {
-		fmt.Println("released together:", e.A, e.B)
-	}
-	synthetic, err := release.Records(ctx, rng, 0)
-	fmt.Println(len(synthetic), "rows", err)
+	s := must(table.New([]domain.Column{{Lo: 0, Hi: 100}, {Lo: 0, Hi: 1e5}, {Categories: 3}}, 1, nil))
+	release := must(s.Release(context.Background(), rng, rows))
+	synthetic := must(release.Records(context.Background(), rng, 0))
+	fmt.Println(len(synthetic), "rows; released together:", release.Pairs())
 	// Output:
-	// 1-private per record replaced, on tables of 3 columns
-	// released together: 0 1
-	// released together: 0 2
-	// 20000 rows <nil>
+	// 20000 rows; released together: [{0 1} {0 2}]
 }
 
 // Visits of patients, each of whom is protected with the first three of theirs.

@@ -13,6 +13,7 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
+	"github.com/metricdp/metricdp/mechanism/measure/internal/gradual"
 )
 
 // Rows of a person beyond the cap change nothing that is released, the level of a
@@ -22,8 +23,14 @@ func TestReleasePersons_CapsRows(t *testing.T) {
 	const k, eps = 3, 0.7
 	s := testkit.Must(New(columns, eps, &Options{Relation: measure.AddRemoveOne, PerPerson: k}))
 	row := testkit.Must(New(columns, eps/k, &Options{Relation: measure.AddRemoveOne}))
-	if g := s.Guarantee(); g.Unit() != "person added or removed" || g.Alpha() > eps || math.Abs(g.Alpha()/(k*row.Guarantee().Alpha())-1) > 1e-9 {
-		t.Errorf("%v for persons, %v for rows", g, row.Guarantee())
+	for _, most := range []int{1, 3, 1000} {
+		for _, eps := range []float64{1e-5, .1, 7.3} { // what is stated is what the rows spend together
+			s := testkit.Must(New(columns, eps, &Options{Relation: measure.AddRemoveOne, PerPerson: most}))
+			g, loss := s.Guarantee(), gradual.NewLedger(s.eps).Loss()
+			if g.Unit() != "person added or removed" || !(g.Alpha() <= eps && g.Alpha() > eps*(1-1e-6) && loss*float64(most) <= g.Alpha()) {
+				t.Errorf("%d rows at eps = %v: %v, a row has %v", most, eps, g, loss)
+			}
+		}
 	}
 	r := random.Seeded(1)
 	var rows []measure.Row[string, []float64]

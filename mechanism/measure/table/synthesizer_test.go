@@ -2,7 +2,6 @@ package table
 
 import (
 	"context"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -13,7 +12,6 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
-	"github.com/metricdp/metricdp/mechanism/measure/internal/gradual"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -48,52 +46,26 @@ func TestRelease_TotalIsPublicOrNoisy(t *testing.T) {
 	}
 }
 
-// TestSynthesizer_RefusesBadInput: with the row and the column.
+// What is refused, and how: with the row and the column.
 func TestSynthesizer_RefusesBadInput(t *testing.T) {
-	ctx := context.Background()
-	s := testkit.Must(New([]domain.Column{{Hi: 1}, {Categories: 3}}, 1, nil))
-	good := []float64{.5, 1}
-	for _, c := range []struct {
-		rows [][]float64
-		want string
-	}{
-		{nil, "rows: empty input"},
-		{[][]float64{good, {.5}}, "rows[1] has size 1, want 2"},
-		{[][]float64{good, {.5, 1, 1}}, "rows[1] has size 3, want 2"},
-		{[][]float64{good, {math.NaN(), 1}}, "column 0"},
-		{[][]float64{good, {.5, 3}}, "column 1"},
-		{[][]float64{good, {.5, .5}}, "column 1"},
-	} {
-		if _, err := s.Release(ctx, nil, c.rows); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v: %v, want %q", c.rows, err, c.want)
-		}
+	s, good := testkit.Must(New([]domain.Column{{Hi: 1}, {Categories: 3}}, 1, nil)), []float64{.5, 1}
+	release := func(rows ...[]float64) error { return testkit.Err(s.Release(t.Context(), nil, rows)) }
+	made := func(eps float64, o Options, columns ...domain.Column) error {
+		return testkit.Err(New(columns, eps, &o))
 	}
-	over, cancel := context.WithCancel(ctx)
-	cancel()
-	if _, err := s.Release(over, nil, uniform(random.Seeded(1), 10_000, 2)); err == nil {
-		t.Error("a context that is over")
-	}
-	if _, err := New(numbers(maxColumns+1), 1, nil); err == nil {
-		t.Error("too many columns")
-	}
-	if _, err := New(nil, 1, nil); !errors.Is(err, metric.ErrEmpty) {
-		t.Errorf("no columns: %v", err)
-	}
-	if _, err := New(numbers(2), 1, &Options{Relation: 7}); err == nil {
-		t.Error("a relation that is none")
-	}
-	for _, eps := range []float64{0, -1, 1e-10, 1e10, math.NaN(), math.Inf(1)} {
-		if _, err := New(numbers(2), eps, nil); err == nil {
-			t.Errorf("eps = %v", eps)
-		}
-	}
-	if _, err := New([]domain.Column{{Hi: 1}, {Lo: 1}}, 1, nil); err == nil || !strings.Contains(err.Error(), "column 1") {
-		t.Errorf("a column without a range: %v", err)
-	}
-	var zero Synthesizer
-	if g := zero.Guarantee(); !math.IsInf(g.Alpha(), 1) {
-		t.Errorf("the zero value promises %v", g)
-	}
+	testkit.Refused(t, [][3]any{
+		{release(), "table: Synthesizer.Release: rows: empty input"},
+		{release(good, []float64{.5}), "Synthesizer.Release: rows[1] has size 1, want 2"},
+		{release(good, []float64{.5, 1, 1}), "Synthesizer.Release: rows[1] has size 3, want 2"},
+		{release(good, []float64{math.NaN(), 1}), "row 1, column 0"},
+		{release(good, []float64{.5, 3}), "row 1, column 1"},
+		{made(1, Options{}), "table: New: columns: empty input", metric.ErrEmpty},
+		{made(1, Options{}, numbers(maxColumns+1)...), "New: columns has size 257"},
+		{made(1, Options{Relation: 7}, numbers(2)...), "New: Relation = 7"},
+		{made(1e-10, Options{}, numbers(2)...), "New: eps = 1e-10"},
+		{made(1e10, Options{}, numbers(2)...), "New: eps = 1e+10"},
+		{made(1, Options{}, domain.Column{Hi: 1}, domain.Column{Lo: 1}), "New: column 1: "},
+	})
 }
 
 // TestRelease_OfFewRows: no rows, one, and one column, come back as rows of the columns.
@@ -201,19 +173,6 @@ func TestColumns_OfAllKinds(t *testing.T) {
 	}
 	if math.Abs(float64(north)/m-.5) > .02 || float64(alike)/m < .9 {
 		t.Errorf("%d of %d rows in the north, %d with what belongs there", north, m, alike)
-	}
-}
-
-// TestNew_LevelOfPersons: what is stated is what their rows spend together, at most eps.
-func TestNew_LevelOfPersons(t *testing.T) {
-	for _, most := range []int{1, 3, 1000} {
-		for _, eps := range []float64{1e-5, .1, 7.3} {
-			s := testkit.Must(New(numbers(3), eps, &Options{Relation: measure.AddRemoveOne, PerPerson: most}))
-			stated, row := s.Guarantee().Alpha(), gradual.NewLedger(s.eps).Loss()
-			if !(stated <= eps && stated > eps*(1-1e-6) && row*float64(most) <= stated) {
-				t.Errorf("%d rows at eps = %v: %v is stated, a row has %v", most, eps, stated, row)
-			}
-		}
 	}
 }
 

@@ -11,6 +11,10 @@ func Simplex(g []float64, total float64, dst []float64) []float64 {
 	// With g sorted, u_1 >= u_2 >= ..., the first k entries stay positive as long as their excess
 	// over the k-th, the sum of u_i - u_k, is below total. It is a sum of terms >= 0, so large
 	// entries do not cancel, as they do in u_k > tau.
+	if total == 0 {
+		clear(dst)
+		return dst
+	}
 	kept := dst[:copy(dst, g)]
 	least, excess := math.Inf(1), math.Inf(1)
 	// Without sorting: of any entries that hold all positive ones, those of which

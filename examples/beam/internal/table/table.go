@@ -34,7 +34,7 @@ func ReadHeader(ctx context.Context, pattern string, names ...string) (Header, e
 	if err != nil {
 		return Header{}, err
 	}
-	fields, err := Split(strings.TrimPrefix(line, "\ufeff"), nil)
+	fields, err := Split(strings.TrimPrefix(line, "\ufeff"))
 	if err != nil {
 		return Header{}, fmt.Errorf("%s: header: %w", pattern, err)
 	}
@@ -114,50 +114,38 @@ func Read(ctx context.Context, path string, names ...string) ([][]string, error)
 	return rows, nil
 }
 
-// Row is the memory that reading a row takes, to be used again and again.
-type Row struct{ all, named []string }
-
-// Fields returns the named columns of a line; none, without an error, for the
-// header. An empty line is a row whose field is missing where the table has a single
-// column, and elsewhere an error: no row vanishes. They are good until the next call.
-func (h *Header) Fields(line string, r *Row) (_ []string, err error) {
+// Fields returns the named columns of a line; none, without an error, for the header. An empty line
+// is a row whose field is missing where the table has a single column, and elsewhere an error: no
+// row vanishes.
+func (h *Header) Fields(line string) (named []string, err error) {
 	switch {
 	case line == h.Line:
 		return nil, nil
 	case strings.TrimSpace(line) == "" && strings.Contains(h.Line, ","):
 		return nil, errShort
 	}
-	r.all, r.named = r.all[:0], r.named[:0]
-	if r.all, err = Split(line, r.all); err != nil {
+	all, err := Split(line)
+	if err != nil {
 		return nil, err
 	}
 	for _, at := range h.At {
-		if at >= len(r.all) {
+		if at >= len(all) {
 			return nil, errShort
 		}
-		r.named = append(r.named, strings.TrimSpace(r.all[at]))
+		named = append(named, strings.TrimSpace(all[at]))
 	}
-	return r.named, nil
+	return named, nil
 }
 
 var errShort = errors.New("a row with too few columns")
 
-// Split cuts a line into its fields and appends them to dst. A field may be
-// quoted, but not hold a line break.
-func Split(line string, dst []string) ([]string, error) {
+// Split cuts a line into its fields, which may be quoted, but not hold a line break.
+func Split(line string) ([]string, error) {
 	line = strings.TrimSuffix(line, "\r")
-	if strings.Contains(line, `"`) {
-		fields, err := csv.NewReader(strings.NewReader(line)).Read()
-		return append(dst, fields...), err
+	if !strings.Contains(line, `"`) {
+		return strings.Split(line, ","), nil
 	}
-	for {
-		field, rest, more := strings.Cut(line, ",")
-		dst = append(dst, field)
-		if !more {
-			return dst, nil
-		}
-		line = rest
-	}
+	return csv.NewReader(strings.NewReader(line)).Read()
 }
 
 // Write writes a header and the lines of a PCollection<string>, in ascending order,

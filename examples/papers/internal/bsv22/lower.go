@@ -108,7 +108,7 @@ func exponents(ctx context.Context, r *exhibit.Run) {
 			above                       func(n float64) float64
 			below                       func(n float64) (float64, error)
 		}{
-			{"private measures", "Corollary 9.1", "Corollary 9.3", "Theorem 9.5", func(n float64) float64 { return leastMeasure(ctx, d, n) },
+			{"private measures", "Corollary 9.1", "Corollary 9.3", "Theorem 9.5", func(n float64) float64 { return leastMeasure(d, n) },
 				func(n float64) (float64, error) { return families.PrivateCubeBound(d, 0, n) }},
 			{"eps-private data", "Corollary 9.2", "Corollary 9.4", "Theorem 9.6", func(n float64) float64 { return leastData(d, n) },
 				func(n float64) (float64, error) { return families.PrivateCubeBound(d, int(n), 1) }},
@@ -157,10 +157,10 @@ func leastData(d int, n float64) float64 {
 
 // leastMeasure is the least bound of a private measure at level alpha over the depths of the
 // cube: of the default estimate, or on the line of the nearest, as in the paper.
-func leastMeasure(ctx context.Context, d int, alpha float64) float64 {
+func leastMeasure(d int, alpha float64) float64 {
 	best := math.Inf(1)
 	for depth := 1.; depth*float64(d) <= 18; depth++ {
-		b := exhibit.Must(exhibit.Must(private.New(box(d, depth), alpha, nil)).Bound(ctx, &private.BoundOptions{Draws: -1}))
+		b := exhibit.Must(exhibit.Must(private.New(box(d, depth), alpha, nil)).Bound())
 		if d == 1 {
 			b.Weighted = min(b.Weighted, b.Nearest)
 		}

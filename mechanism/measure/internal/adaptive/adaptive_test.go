@@ -512,47 +512,6 @@ func TestDraw_MassesAndMemory(t *testing.T) {
 	}
 }
 
-// Below is a partition of a node into Width nodes, and counts add up.
-func TestTree_Laws(t *testing.T) {
-	laws(t, uneven())
-	grid := region.NewGrid([]int{12, 4, 3}, []float64{4, 2, 1, .5})
-	laws(t, grid)
-}
-
-func laws(t *testing.T, tree region.Tree) {
-	c := NewCounts([]int{0, 2, 3}, []int64{5, 1, 7})
-	var visit func(v region.Node)
-	visit = func(v region.Node) {
-		for r := 1; r <= tree.Height(v); r++ {
-			below := tree.Below(nil, v, r)
-			if len(below) > tree.Width(v, r) {
-				t.Fatalf("%v: %d nodes below, width %d", v, len(below), tree.Width(v, r))
-			}
-			next, end := tree.Cells(v)
-			sum := int64(0)
-			for _, w := range below {
-				lo, hi := tree.Cells(w)
-				if lo != next || hi <= lo {
-					t.Fatalf("%v: node %v begins at cell %d, want %d", v, w, lo, next)
-				}
-				if h := tree.Height(w); h > tree.Height(v)-r || !(tree.Length(w) < tree.Length(v)) {
-					t.Fatalf("%v: node %v of height %d", v, w, h)
-				}
-				sum, next = sum+c.Between(lo, hi), hi
-			}
-			if lo, hi := tree.Cells(v); next != end || sum != c.Between(lo, hi) {
-				t.Fatalf("%v: parts end at %d with %d records, want %d and %d", v, next, sum, end, c.Between(lo, hi))
-			}
-		}
-		if tree.Height(v) > 0 {
-			for _, w := range tree.Below(nil, v, 1) {
-				visit(w)
-			}
-		}
-	}
-	visit(region.Node{})
-}
-
 // Again keeps the tree and what is public, and noise has the variance of budgets.
 func TestRelease_Again(t *testing.T) {
 	r := random.Seeded(6)

@@ -62,13 +62,7 @@ func average(x, vx, y, vy float64) (z, vz float64) {
 
 // project returns the point of the simplex of sum total that is nearest to y.
 func project(y []float64, total float64, buf []float64) []float64 {
-	if total == 0 {
-		buf = append(buf[:0], y...)
-		clear(buf)
-		return buf
-	}
-	p, err := wasserstein.ProjectSimplex(y, total, buf)
-	return fault.Must(p, err)
+	return fault.Must(wasserstein.ProjectSimplex(y, total, buf))
 }
 
 // average gives nodes the averages, and returns the variances. A root without quanta has that

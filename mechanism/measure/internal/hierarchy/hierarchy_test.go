@@ -2,12 +2,10 @@ package hierarchy
 
 import (
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
@@ -85,41 +83,6 @@ func TestNet_Laws(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestNet_Errors(t *testing.T) {
-	f := make(line, 20)
-	f[7] = math.NaN()
-	var value *fault.ValueError
-	if _, _, _, err := Net(context.Background(), "op", f, 3); !errors.As(err, &value) || value.Op != "op" || value.Index != 7 || value.Arg != "distance of point 0" {
-		t.Errorf("NaN: %v", err)
-	}
-	var memory *fault.MemoryError
-	if _, _, _, err := Net(context.Background(), "op", make(line, 1<<17), 1<<16); !errors.As(err, &memory) {
-		t.Errorf("2^33 pairs: %v", err)
-	}
-	f[7] = 7
-	for n := 0; ; n++ { // wherever it is when its context ends
-		left := n
-		if _, _, _, err := Net(after{context.Background(), &left}, "op", f, 3); err == nil && n > 50 {
-			break
-		} else if err != context.Canceled {
-			t.Fatalf("canceled after %d questions: %v", n, err)
-		}
-	}
-}
-
-// after is a context that ends when it has been asked a number of times.
-type after struct {
-	context.Context
-	left *int
-}
-
-func (a after) Err() error {
-	if *a.left--; *a.left < 0 {
-		return context.Canceled
-	}
-	return nil
 }
 
 // The balls of an ultrametric: {2 0 1} of height 1 and {4 3} of height 2, all of

@@ -52,10 +52,9 @@ type Geometry struct {
 	// and the node elsewhere.
 	Classes  []Class
 	Regular  bool
-	Children func(class int) metric.Finite // their points
-	Line     []float64                     // position of every cell, where cells stand in a row
-	ByCost   bool                          // the scales of a Measure are prop. to LevelCosts^(-1/2), else
-	Exponent float64                       // to Diameter^Exponent
+	Line     []float64 // position of every cell, where cells stand in a row
+	ByCost   bool      // the scales of a Measure are prop. to LevelCosts^(-1/2), else
+	Exponent float64   // to Diameter^Exponent
 }
 
 // Class is the geometry of nodes that are alike.

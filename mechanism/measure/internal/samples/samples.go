@@ -10,25 +10,15 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 	"github.com/metricdp/metricdp/metric"
 )
 
-type space struct {
-	n int
-	d func(i, j int) float64
-}
-
-func (s space) Len() int                  { return s.n }
-func (s space) Distance(i, j int) float64 { return s.d(i, j) }
-
-// Space is n points at given distances.
-func Space(n int, d func(i, j int) float64) metric.Finite { return space{n, d} }
-
 // Line is points of the line.
 func Line(at ...float64) metric.Finite {
-	return space{len(at), func(i, j int) float64 { return math.Abs(at[i] - at[j]) }}
+	return space.Formula(len(at), func(i, j int) float64 { return math.Abs(at[i] - at[j]) })
 }
 
 // Uniform draws n points of the unit cube of d dimensions.
@@ -61,7 +51,7 @@ func Domains() map[string]*domain.Domain[int] {
 	}))
 	return map[string]*domain.Domain[int]{
 		"net":      fault.Must(domain.NewFinite(context.Background(), ring, nil)),
-		"net h=3":  fault.Must(domain.NewFinite(context.Background(), ring, &domain.FiniteOptions{Height: 3})),
+		"net h=3":  fault.Must(domain.NewFinite(context.Background(), ring, &domain.FiniteOptions{Arity: 5})),
 		"delta":    fault.Must(domain.NewFinite(context.Background(), pts, &domain.FiniteOptions{Separation: 0.1})),
 		"dendro":   fault.Must(domain.NewFinite(context.Background(), fault.Must(metric.Subdominant(context.Background(), ring)), nil)),
 		"dendro 1": fault.Must(domain.NewUltrametric(context.Background(), fault.Must(metric.Subdominant(context.Background(), ring)), &domain.HierarchyOptions{Ratio: 1})),

@@ -223,15 +223,3 @@ func TestPredict_Known(t *testing.T) {
 		t.Errorf("thresholds %v and %v", a, b)
 	}
 }
-
-func TestSweep_StopsWithTheContext(t *testing.T) {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	bins, margins := []int{2, 2}, [][]float64{{5, 5}, {5, 5}}
-	p := testkit.Must(New(random.Seeded(5), bins, margins, 10, nil))
-	pair := Table{whole(bins, 0, 1), []float64{5, 0, 0, 5}, 1}
-	p.Add(pair)
-	if p.Sweep(ctx, 1) == nil || p.Finish(ctx, margins, []Table{pair}, 10, last) == nil {
-		t.Error("a canceled context stopped nothing")
-	}
-}

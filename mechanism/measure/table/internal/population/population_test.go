@@ -151,24 +151,6 @@ func TestPopulation_Linked(t *testing.T) {
 	near(t, "pair", p.Counts(pair.Grid), pair.Counts, 20)
 }
 
-// The same generator gives the same rows, however goroutines run.
-func TestPopulation_Deterministic(t *testing.T) {
-	run := func() [][]uint8 {
-		rng := random.Seeded(4)
-		p := testkit.Must(New(rng, []int{3, 2}, [][]float64{{5000, 5000, 2000}, {6000, 6000}}, 9000, nil))
-		table := Table{whole(p.bins, 0, 1), []float64{5000, 0, 0, 5000, 1000, 1000}, 3}
-		p.Add(table)
-		testkit.Check(t, p.Finish(context.Background(), p.margins, []Table{table}, 9000, 8))
-		return p.Rows()
-	}
-	a, b := run(), run()
-	for j := range a {
-		if !slices.Equal(a[j], b[j]) {
-			t.Errorf("column %d differs", j)
-		}
-	}
-}
-
 // Whatever the noise, rows stay in their bins, counts sum to N, and nothing is NaN.
 func FuzzPopulation(f *testing.F) {
 	f.Add(uint64(1), uint8(1), uint8(1), uint8(1), 0., 0.)
