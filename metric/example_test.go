@@ -130,19 +130,6 @@ func ExampleFunc() {
 	// Output: 2 11
 }
 
-// Privacy by street distance, loss by whether the district is right.
-func ExampleBimetric() {
-	street, _ := metric.NewDense(3, []float64{1, 4, 3})
-	district, _ := metric.NewDense(3, []float64{0, 1, 1})
-	b := metric.Bimetric{Privacy: street, Utility: district}
-	ratio, i, j, err := b.Lipschitz(context.Background())
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("loss grows by at most %.3f per unit of privacy distance, between %d and %d\n", ratio, i, j)
-	// Output: loss grows by at most 0.333 per unit of privacy distance, between 1 and 2
-}
-
 func ExampleValidate() {
 	// Travel times: 0 to 2 takes longer than by way of 1.
 	times := must(metric.NewMatrix([][]float64{{0, 10, 45}, {10, 0, 20}, {45, 20, 0}}))
@@ -265,13 +252,6 @@ func line(x ...float64) *metric.Points[float64] {
 	return p
 }
 
-// Separation is strict: 2 lies at distance 2 of 0, and is not kept.
-func ExampleNet() {
-	net := must(metric.Net(context.Background(), line(0, 1, 2, 3, 4, 5, 6), 2, nil))
-	fmt.Println(net)
-	// Output: [0 3 6]
-}
-
 func ExampleFarthestFirst() {
 	order, radii, err := metric.FarthestFirst(context.Background(), line(0, 1, 4, 9, 10), 3, 0)
 	if err != nil {
@@ -303,15 +283,6 @@ func ExampleNewIndex() {
 	// within 4 of point 2: [0 1 2]
 	// its two neighbors: [1 0]
 	// farthest: 4 at 6
-}
-
-func ExampleDiameter() {
-	d, i, j, err := metric.Diameter(context.Background(), line(3, 0, 10, 1))
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(d, "between points", i, "and", j)
-	// Output: 10 between points 1 and 2
 }
 
 func ExampleRadius() {
@@ -353,12 +324,6 @@ func ExampleNewGrid() {
 	// Output:
 	// 1250 m count 1155
 	// 750 m count 173
-}
-
-func ExampleEuclidean() {
-	x, y := []float64{0, 0}, []float64{3, 4}
-	fmt.Println(metric.Euclidean{}.Distance(x, y))
-	// Output: 5
 }
 
 func ExamplePlane() {
@@ -417,26 +382,9 @@ func ExampleFloat32() {
 	// Output: car at 0.173
 }
 
-func ExampleGreatCircle() {
-	paris, london := metric.LatLon{Lat: 48.8566, Lon: 2.3522}, metric.LatLon{Lat: 51.5074, Lon: -0.1278}
-	fmt.Printf("%.0f km\n", metric.GreatCircle{}.Distance(paris, london))
-
-	_, err := metric.NewPoints([]metric.LatLon{paris, {Lat: 100}}, metric.GreatCircle{})
-	fmt.Println(err)
-	// Output:
-	// 344 km
-	// metric: NewPoints: pts[1]: GreatCircle: y.Lat = 100, want degrees in [-90, 90]
-}
-
 func ExampleHamming() {
 	fmt.Println(metric.Hamming[bool]{}.Distance([]bool{true, true, false}, []bool{true, false, true}))
 	// Output: 2
-}
-
-func ExampleDiscrete() {
-	d := metric.Discrete[string]{}
-	fmt.Println(d.Distance("flu", "flu"), d.Distance("flu", "cold"))
-	// Output: 0 1
 }
 
 func ExampleLevenshtein() {
