@@ -240,10 +240,10 @@ func ExampleTreeFromPaths() {
 	}))
 	f := t.PathMetric()
 	fmt.Println(f.Distance(0, 1), f.Distance(0, 2))
-	fmt.Println(t)
+	fmt.Println(t, "with the leaf", t.Name(t.Leaves()[2]))
 	// Output:
 	// 2 3
-	// ((cat:1,dog:1)carnivore:1,mole:1)mammal;
+	// tree of 5 nodes with the leaf mole
 }
 
 // line returns points of the real line.
