@@ -337,31 +337,6 @@ func ExamplePlane() {
 	// 2 1
 }
 
-// P = 1 and 2 are Manhattan and Euclidean, +Inf is Chebyshev.
-func ExampleMinkowski() {
-	x, y := []float64{0, 0}, []float64{3, 4}
-	for _, p := range []float64{1, 2, 3, math.Inf(1)} {
-		fmt.Printf("%.4f\n", metric.Minkowski{P: p}.Distance(x, y))
-	}
-	// Output:
-	// 7.0000
-	// 5.0000
-	// 4.4979
-	// 4.0000
-}
-
-func ExampleAngular() {
-	x, y := []float64{1, 0}, []float64{5, 5}
-	fmt.Printf("%.0f degrees\n", metric.Angular{}.Distance(x, y)*180/math.Pi)
-	// Output: 45 degrees
-}
-
-func ExampleTotalVariation() {
-	x, y := []float64{0.5, 0.5, 0}, []float64{0.5, 0.25, 0.25}
-	fmt.Println(metric.TotalVariation{}.Distance(x, y))
-	// Output: 0.25
-}
-
 // Salaries in cents, exact beyond what one float64 holds of each.
 func ExampleNumbers() {
 	pay := must(metric.NewPoints([]int64{310_000, 255_000, 420_050}, metric.Numbers[int64]{}))
@@ -382,27 +357,6 @@ func ExampleFloat32() {
 	// Output: car at 0.173
 }
 
-func ExampleHamming() {
-	fmt.Println(metric.Hamming[bool]{}.Distance([]bool{true, true, false}, []bool{true, false, true}))
-	// Output: 2
-}
-
-func ExampleLevenshtein() {
-	fmt.Println(metric.Levenshtein{}.Distance("kitten", "sitting"))
-	fmt.Println(metric.Levenshtein{}.Distance("Zürich", "Zurich"))
-	// Output:
-	// 3
-	// 1
-}
-
-func ExampleCommonPrefix() {
-	// Places as paths: continent, country, city.
-	lyon, paris, rome := []string{"EU", "FR", "Lyon"}, []string{"EU", "FR", "Paris"}, []string{"EU", "IT", "Rome"}
-	s := metric.CommonPrefix[string]{Base: 10}
-	fmt.Println(s.Distance(lyon, paris), s.Distance(lyon, rome))
-	// Output: 0.01 0.1
-}
-
 func ExampleScale() {
 	miles := must(metric.Scale(metric.GreatCircle{}, 1/1.609344, "mile"))
 	d := miles.Distance(metric.LatLon{Lat: 48.8566, Lon: 2.3522}, metric.LatLon{Lat: 51.5074, Lon: -0.1278})
@@ -412,12 +366,6 @@ func ExampleScale() {
 	// Output:
 	// 213 miles
 	// 5 edit
-}
-
-func ExampleSum() {
-	s := must(metric.Sum[[]float64](metric.Manhattan{}, metric.Chebyshev{}))
-	fmt.Println(s.Distance([]float64{0, 0}, []float64{3, 4}))
-	// Output: 11
 }
 
 func ExampleProduct() {
@@ -434,4 +382,23 @@ func ExampleNewClustered() {
 	f := must(metric.NewClustered(3, 2, 0.25))
 	fmt.Println(f.DistancesFrom(2, nil))
 	// Output: [1 1 0 0.25 1 1]
+}
+
+// Spaces of vectors, of sequences and of words, and a sum of two.
+func Example_spaces() {
+	x, y := []float64{0.5, 0.5, 0}, []float64{0.5, 0.25, 0.25}
+	fmt.Printf("%.4f %.4f %.4f\n", metric.Euclidean{}.Distance(x, y), metric.Manhattan{}.Distance(x, y), metric.Chebyshev{}.Distance(x, y))
+	fmt.Printf("%.4f %.4f\n", metric.Minkowski{P: 3}.Distance(x, y), metric.Angular{}.Distance(x, y))
+	fmt.Println(metric.TotalVariation{}.Distance(x, y))
+	fmt.Println(must(metric.Sum[[]float64](metric.Manhattan{}, metric.Chebyshev{})).Distance(x, y))
+	fmt.Println(metric.Levenshtein{}.Distance("kitten", "sitting"), metric.Levenshtein{}.Distance("Zürich", "Zurich"))
+	lyon, paris, rome := []string{"EU", "FR", "Lyon"}, []string{"EU", "FR", "Paris"}, []string{"EU", "IT", "Rome"}
+	fmt.Println(metric.Hamming[string]{}.Distance(lyon, rome), metric.CommonPrefix[string]{Base: 10}.Distance(lyon, paris))
+	// Output:
+	// 0.3536 0.5000 0.2500
+	// 0.3150 0.5236
+	// 0.25
+	// 0.75
+	// 3 1
+	// 2 0.01
 }

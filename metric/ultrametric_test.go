@@ -415,16 +415,13 @@ func TestTreeFromPaths_NumbersAsTheyOccur(t *testing.T) {
 		}
 		return s
 	}
-	tree, err := TreeFromPaths(split("r/a/x", "r/b", "r/a/y/x", "r/c/x"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := testkit.Must(TreeFromPaths(split("r/a/x", "r/b", "r/a/y/x", "r/c/x")))
 	if got := tree.Leaves(); !slices.Equal(got, []int{2, 3, 5, 7}) {
 		t.Errorf("leaves %v", got)
 	}
 	SameDistances(t, tree.PathMetric(), table{{0, 3, 3, 4}, {3, 0, 4, 3}, {3, 4, 0, 5}, {4, 3, 5, 0}})
-	if tree, err = TreeFromPaths(split("r")); err != nil || tree.Name(0) != "r" || len(tree.Leaves()) != 1 {
-		t.Errorf("%v, %v", tree, err)
+	if tree = testkit.Must(TreeFromPaths(split("r"))); tree.Name(0) != "r" || len(tree.Leaves()) != 1 {
+		t.Error(tree)
 	}
 }
 
