@@ -109,8 +109,8 @@ func newTree(op string, parent []int, length []float64, names []string) (*Tree, 
 // Ultrametric.
 //
 // A path that is the beginning of another, or comes twice, is an error that gives both indices; so
-// are no paths, an empty path or name, one that [Tree.WithNames] refuses, and a second root.
-// O(names).
+// are no paths, an empty path or name, one with control characters, marks of the direction of text
+// or invalid UTF-8, and a second root. O(names).
 func TreeFromPaths(paths [][]string) (*Tree, error) {
 	const op = "metric: TreeFromPaths"
 	if err := fault.Empty(op, "paths", len(paths)); err != nil {
@@ -161,24 +161,6 @@ func TreeFromPaths(paths [][]string) (*Tree, error) {
 		}
 	}
 	return newTree(op, parent, length, names)
-}
-
-// WithNames returns the tree with the given names of its nodes, which are copied. Names may be
-// empty and may repeat. Control characters, marks of the direction of text and invalid UTF-8 are an
-// error that gives the node and the place.
-func (t *Tree) WithNames(names []string) (*Tree, error) {
-	const op = "metric: Tree.WithNames"
-	if err := fault.Size(op, "names", len(names), t.Len()); err != nil {
-		return nil, err
-	}
-	for v, name := range names {
-		if at, _ := fault.Text(name); at >= 0 {
-			return nil, fault.Name(op, fmt.Sprintf("names[%d]", v), name)
-		}
-	}
-	named := *t
-	named.names = slices.Clone(names)
-	return &named, nil
 }
 
 // Len returns the number of nodes.

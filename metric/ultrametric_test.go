@@ -387,21 +387,6 @@ func TestNewTree_Defaults(t *testing.T) {
 	if d, u := large.PathMetric().Distance(0, 1), large.Ultrametric().Distance(0, 1); d != 3e300 || u != 2e300 {
 		t.Errorf("distances %v, %v", d, u)
 	}
-	names := []string{"x", "y", "z"}
-	named := testkit.Must(tree.WithNames(names))
-	names[0] = "q"
-	if got := []string{named.Name(0), tree.Name(0), named.Name(1), tree.Name(1)}; !slices.Equal(got, []string{"x", "", "y", ""}) {
-		t.Errorf("names %q", got)
-	}
-	if _, err := tree.WithNames(names[:2]); !errors.As(err, new(*SizeError)) {
-		t.Error(err)
-	}
-	for _, bad := range []string{"\x00", "a\nb", "\u2069", "\xff"} {
-		names[2] = bad
-		if _, err := tree.WithNames(names); err == nil || !strings.HasPrefix(err.Error(), "metric: Tree.WithNames: names[2] = ") {
-			t.Errorf("%q: %v", bad, err)
-		}
-	}
 	if !law.Panics(func() { tree.Name(-1) }) || !law.Panics(func() { tree.Name(3) }) {
 		t.Error("a name of no node")
 	}

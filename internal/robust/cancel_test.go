@@ -320,7 +320,7 @@ var shortCalls = func() map[string]string {
 		"the distances of a net of measures are W1 of few points each": "families.MeasureNet families.Measures.TotalVariation families.Measures.Wasserstein",
 		"mechanism.FromLogWeights":                                     "mechanism.FromWeights mechanism.FromProbabilities mechanism.ReadChannel",
 		"mechanismtest.TestChannel":                                    "mechanismtest.LevelAtLeast mechanismtest.TestDistribution mechanismtest.TestLevel mechanismtest.TestMechanism",
-		"metrictest.TestFinite":                                        "metrictest.TestBimetric metrictest.TestSpace",
+		"metrictest.TestFinite":                                        "metrictest.TestSpace",
 		"lp.Optimal, exponential.Remapped":                             "anywhere.Line anywhere.Plane anywhere.Manhattan anywhere.Earth",
 		"mechanism.Channel.Audit":                                      "anywhere.Extend anywhere.TriangulatedLevel",
 		"metric.NewGraphEdges":                                         "metric.NewGraph metric.NewGrid",
