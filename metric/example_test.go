@@ -130,19 +130,6 @@ func ExampleFunc() {
 	// Output: 2 11
 }
 
-// Privacy by street distance, loss by whether the district is right.
-func ExampleBimetric() {
-	street, _ := metric.NewDense(3, []float64{1, 4, 3})
-	district, _ := metric.NewDense(3, []float64{0, 1, 1})
-	b := metric.Bimetric{Privacy: street, Utility: district}
-	ratio, i, j, err := b.Lipschitz(context.Background())
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("loss grows by at most %.3f per unit of privacy distance, between %d and %d\n", ratio, i, j)
-	// Output: loss grows by at most 0.333 per unit of privacy distance, between 1 and 2
-}
-
 func ExampleValidate() {
 	// Travel times: 0 to 2 takes longer than by way of 1.
 	times := must(metric.NewMatrix([][]float64{{0, 10, 45}, {10, 0, 20}, {45, 20, 0}}))
@@ -253,23 +240,16 @@ func ExampleTreeFromPaths() {
 	}))
 	f := t.PathMetric()
 	fmt.Println(f.Distance(0, 1), f.Distance(0, 2))
-	fmt.Println(t)
+	fmt.Println(t, "with the leaf", t.Name(t.Leaves()[2]))
 	// Output:
 	// 2 3
-	// ((cat:1,dog:1)carnivore:1,mole:1)mammal;
+	// tree of 5 nodes with the leaf mole
 }
 
 // line returns points of the real line.
 func line(x ...float64) *metric.Points[float64] {
 	p := must(metric.NewPoints(x, metric.Numbers[float64]{}))
 	return p
-}
-
-// Separation is strict: 2 lies at distance 2 of 0, and is not kept.
-func ExampleNet() {
-	net := must(metric.Net(context.Background(), line(0, 1, 2, 3, 4, 5, 6), 2, nil))
-	fmt.Println(net)
-	// Output: [0 3 6]
 }
 
 func ExampleFarthestFirst() {
@@ -303,15 +283,6 @@ func ExampleNewIndex() {
 	// within 4 of point 2: [0 1 2]
 	// its two neighbors: [1 0]
 	// farthest: 4 at 6
-}
-
-func ExampleDiameter() {
-	d, i, j, err := metric.Diameter(context.Background(), line(3, 0, 10, 1))
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(d, "between points", i, "and", j)
-	// Output: 10 between points 1 and 2
 }
 
 func ExampleRadius() {
@@ -355,12 +326,6 @@ func ExampleNewGrid() {
 	// 750 m count 173
 }
 
-func ExampleEuclidean() {
-	x, y := []float64{0, 0}, []float64{3, 4}
-	fmt.Println(metric.Euclidean{}.Distance(x, y))
-	// Output: 5
-}
-
 func ExamplePlane() {
 	// Wells on a map, in km, and the one nearest to a house.
 	wells := must(metric.NewPoints([][2]float64{{0, 0}, {3, 4}, {6, 0}}, metric.Plane{}))
@@ -370,31 +335,6 @@ func ExamplePlane() {
 	// Output:
 	// 5
 	// 2 1
-}
-
-// P = 1 and 2 are Manhattan and Euclidean, +Inf is Chebyshev.
-func ExampleMinkowski() {
-	x, y := []float64{0, 0}, []float64{3, 4}
-	for _, p := range []float64{1, 2, 3, math.Inf(1)} {
-		fmt.Printf("%.4f\n", metric.Minkowski{P: p}.Distance(x, y))
-	}
-	// Output:
-	// 7.0000
-	// 5.0000
-	// 4.4979
-	// 4.0000
-}
-
-func ExampleAngular() {
-	x, y := []float64{1, 0}, []float64{5, 5}
-	fmt.Printf("%.0f degrees\n", metric.Angular{}.Distance(x, y)*180/math.Pi)
-	// Output: 45 degrees
-}
-
-func ExampleTotalVariation() {
-	x, y := []float64{0.5, 0.5, 0}, []float64{0.5, 0.25, 0.25}
-	fmt.Println(metric.TotalVariation{}.Distance(x, y))
-	// Output: 0.25
 }
 
 // Salaries in cents, exact beyond what one float64 holds of each.
@@ -417,44 +357,6 @@ func ExampleFloat32() {
 	// Output: car at 0.173
 }
 
-func ExampleGreatCircle() {
-	paris, london := metric.LatLon{Lat: 48.8566, Lon: 2.3522}, metric.LatLon{Lat: 51.5074, Lon: -0.1278}
-	fmt.Printf("%.0f km\n", metric.GreatCircle{}.Distance(paris, london))
-
-	_, err := metric.NewPoints([]metric.LatLon{paris, {Lat: 100}}, metric.GreatCircle{})
-	fmt.Println(err)
-	// Output:
-	// 344 km
-	// metric: NewPoints: pts[1]: GreatCircle: y.Lat = 100, want degrees in [-90, 90]
-}
-
-func ExampleHamming() {
-	fmt.Println(metric.Hamming[bool]{}.Distance([]bool{true, true, false}, []bool{true, false, true}))
-	// Output: 2
-}
-
-func ExampleDiscrete() {
-	d := metric.Discrete[string]{}
-	fmt.Println(d.Distance("flu", "flu"), d.Distance("flu", "cold"))
-	// Output: 0 1
-}
-
-func ExampleLevenshtein() {
-	fmt.Println(metric.Levenshtein{}.Distance("kitten", "sitting"))
-	fmt.Println(metric.Levenshtein{}.Distance("Zürich", "Zurich"))
-	// Output:
-	// 3
-	// 1
-}
-
-func ExampleCommonPrefix() {
-	// Places as paths: continent, country, city.
-	lyon, paris, rome := []string{"EU", "FR", "Lyon"}, []string{"EU", "FR", "Paris"}, []string{"EU", "IT", "Rome"}
-	s := metric.CommonPrefix[string]{Base: 10}
-	fmt.Println(s.Distance(lyon, paris), s.Distance(lyon, rome))
-	// Output: 0.01 0.1
-}
-
 func ExampleScale() {
 	miles := must(metric.Scale(metric.GreatCircle{}, 1/1.609344, "mile"))
 	d := miles.Distance(metric.LatLon{Lat: 48.8566, Lon: 2.3522}, metric.LatLon{Lat: 51.5074, Lon: -0.1278})
@@ -464,12 +366,6 @@ func ExampleScale() {
 	// Output:
 	// 213 miles
 	// 5 edit
-}
-
-func ExampleSum() {
-	s := must(metric.Sum[[]float64](metric.Manhattan{}, metric.Chebyshev{}))
-	fmt.Println(s.Distance([]float64{0, 0}, []float64{3, 4}))
-	// Output: 11
 }
 
 func ExampleProduct() {
@@ -486,4 +382,23 @@ func ExampleNewClustered() {
 	f := must(metric.NewClustered(3, 2, 0.25))
 	fmt.Println(f.DistancesFrom(2, nil))
 	// Output: [1 1 0 0.25 1 1]
+}
+
+// Spaces of vectors, of sequences and of words, and a sum of two.
+func Example_spaces() {
+	x, y := []float64{0.5, 0.5, 0}, []float64{0.5, 0.25, 0.25}
+	fmt.Printf("%.4f %.4f %.4f\n", metric.Euclidean{}.Distance(x, y), metric.Manhattan{}.Distance(x, y), metric.Chebyshev{}.Distance(x, y))
+	fmt.Printf("%.4f %.4f\n", metric.Minkowski{P: 3}.Distance(x, y), metric.Angular{}.Distance(x, y))
+	fmt.Println(metric.TotalVariation{}.Distance(x, y))
+	fmt.Println(must(metric.Sum[[]float64](metric.Manhattan{}, metric.Chebyshev{})).Distance(x, y))
+	fmt.Println(metric.Levenshtein{}.Distance("kitten", "sitting"), metric.Levenshtein{}.Distance("Zürich", "Zurich"))
+	lyon, paris, rome := []string{"EU", "FR", "Lyon"}, []string{"EU", "FR", "Paris"}, []string{"EU", "IT", "Rome"}
+	fmt.Println(metric.Hamming[string]{}.Distance(lyon, rome), metric.CommonPrefix[string]{Base: 10}.Distance(lyon, paris))
+	// Output:
+	// 0.3536 0.5000 0.2500
+	// 0.3150 0.5236
+	// 0.25
+	// 0.75
+	// 3 1
+	// 2 0.01
 }

@@ -82,7 +82,8 @@ func TestClustered_IsItsDefinition(t *testing.T) {
 // TestString_IsALine: what Println shows of a space is a line, not all its numbers.
 func TestString_IsALine(t *testing.T) {
 	pts := testkit.Must(metric.NewPoints([]string{"a", "b"}, metric.Levenshtein{}))
-	for want, f := range map[string]metric.Finite{
+	for want, f := range map[string]any{
+		"tree of 2 nodes":                   testkit.Must(metric.NewTree([]int{-1, 0}, nil)),
 		"2 points under metric.Levenshtein": pts,
 		"metric on 2 points":                testkit.Must(metric.Densify(t.Context(), pts)),
 		"shortest paths between 2 nodes":    testkit.Must(metric.NewGraphEdges(t.Context(), 2, []metric.Edge{{I: 0, J: 1, Length: 1}})),
@@ -269,8 +270,5 @@ func TestConformance_Finite(t *testing.T) {
 		if err := metrictest.TestFinite(t.Context(), c.f, &metrictest.Options{Ultrametric: c.ultra}); err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
-	}
-	if err := metrictest.TestBimetric(t.Context(), metric.Bimetric{Privacy: p, Utility: dense}, &metrictest.Options{Strict: true}); err != nil {
-		t.Error(err)
 	}
 }

@@ -371,7 +371,7 @@ func (ix *Index) nearestNeighbors(ctx context.Context, op, arg string, count, it
 	}
 	k := count - itself
 	out := make([]int, n*k)
-	err := search(ctx, op, n, 256, 0, nil, func(_, lo, hi int) *Violation {
+	err := search(ctx, op, n, 256, func(_, lo, hi int) *Violation {
 		for h := lo; h < hi && ctx.Err() == nil; h++ {
 			i := ix.ordered(h)
 			if slices.Contains(ix.Neighbors(i, k, out[i*k:i*k:(i+1)*k]), -1) { // nobody

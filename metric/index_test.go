@@ -473,8 +473,15 @@ func TestAssign_FarFromCenters(t *testing.T) {
 	}
 }
 
-// Results do not depend on the number of workers.
-func TestNet_WorkersDoNotMatter(t *testing.T) {
+// Results do not depend on the number of workers, nor which violation is found: of several bad
+// pairs, in chunks far apart, the first.
+func TestResults_WorkersDoNotMatter(t *testing.T) {
+	r := random.Seeded(4)
+	bad := symmetric(200, func() float64 { return 1 + r.Float64() })
+	for range 20 {
+		i, j := r.IntN(100), 100+r.IntN(100)
+		bad[i][j], bad[j][i] = 2.5, 2.5
+	}
 	run := func() string {
 		p := planePoints(3000)
 		grid := under(gridPoints(35, 35), normSpace{2, identity})
@@ -488,6 +495,13 @@ func TestNet_WorkersDoNotMatter(t *testing.T) {
 			out += fmt.Sprint(Diameter(t.Context(), f))
 			out += fmt.Sprint(Radius(t.Context(), f))
 			out += fmt.Sprint(NewIndex(f).MinDistance(t.Context()))
+		}
+		for _, o := range []*ValidateOptions{nil, {MaxTriples: 1, Samples: 1 << 18, Seed: 9}} {
+			err := Validate(t.Context(), bad, o)
+			if err == nil {
+				t.Error("bad pairs pass")
+			}
+			out += fmt.Sprint(err)
 		}
 		return out
 	}

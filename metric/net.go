@@ -145,7 +145,7 @@ func FarthestFirst(ctx context.Context, f Finite, k, start int) (order []int, ra
 	for len(order) < k {
 		order, radii = append(order, top.i), append(radii, top.d)
 		near[top.i] = chosen
-		err := search(ctx, op, n, chunk, 0, nil, func(c, lo, hi int) *Violation {
+		err := search(ctx, op, n, chunk, func(c, lo, hi int) *Violation {
 			best := entry{chosen, -1}
 			for j := lo; j < hi; j++ {
 				if near[j] == chosen {

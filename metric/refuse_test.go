@@ -104,7 +104,6 @@ func TestFinites_Refuse(t *testing.T) {
 		{metric.Validate(ctx, p, &metric.ValidateOptions{Tolerance: -1}), "Validate: Tolerance = -1"},
 		{metric.Validate(ctx, p, &metric.ValidateOptions{MaxTriples: -1}), "Validate: MaxTriples = -1"},
 		{metric.Validate(ctx, p, &metric.ValidateOptions{Samples: -1}), "Validate: Samples = -1"},
-		{metric.Validate(ctx, p, &metric.ValidateOptions{Workers: -1}), "Validate: Workers = -1"},
 		{metric.ValidateUltrametric(ctx, p, -1), "ValidateUltrametric: tol = -1"},
 	}
 	for _, d := range []float64{nan, inf, -inf, -1} {
@@ -290,7 +289,7 @@ func TestZeroValues_AnswerNothing(t *testing.T) {
 			t.Errorf("Diameter of %s: %v, %d, %d", name, d, i, j)
 		}
 	}
-	if got := fmt.Sprint(new(metric.Ultrametric).Clusters(1), new(metric.Ultrametric).Heights(), new(metric.Graph), new(metric.Tree)); got != "[] [] shortest paths between 0 nodes " {
+	if got := fmt.Sprint(new(metric.Ultrametric).Clusters(1), new(metric.Ultrametric).Heights(), new(metric.Graph), new(metric.Tree)); got != "[] [] shortest paths between 0 nodes tree of 0 nodes" {
 		t.Errorf("%q", got)
 	}
 	for name, call := range map[string]func(){

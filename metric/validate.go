@@ -32,13 +32,6 @@ type ValidateOptions struct {
 
 	// Seed fixes the sample.
 	Seed uint64
-
-	// Progress, if not nil, is called with how many of how many parts are done. Calls do not
-	// overlap.
-	Progress func(done, total int)
-
-	// Workers is the number of goroutines; 0 means GOMAXPROCS.
-	Workers int
 }
 
 // DefaultTolerance is the relative slack of the triangle inequality that [Validate] grants to
@@ -79,16 +72,9 @@ func Validate(ctx context.Context, f Finite, o *ValidateOptions) error {
 		o = &ValidateOptions{}
 	}
 	c := *o
-	for _, p := range []struct {
-		arg   string
-		value int
-	}{{"MaxTriples", c.MaxTriples}, {"Samples", c.Samples}, {"Workers", c.Workers}} {
-		if p.value < 0 {
-			return fault.Value(op, p.arg, float64(p.value), "at least 0")
-		}
-	}
 	n := fault.Len(f)
-	if err := cmp.Or(fault.NonNegative(op, "Tolerance", c.Tolerance), fault.Empty(op, "f", n)); err != nil {
+	if err := cmp.Or(fault.NonNegative(op, "MaxTriples", float64(c.MaxTriples)), fault.NonNegative(op, "Samples", float64(c.Samples)),
+		fault.NonNegative(op, "Tolerance", c.Tolerance), fault.Empty(op, "f", n)); err != nil {
 		return err
 	}
 	c.MaxTriples, c.Samples = cmp.Or(c.MaxTriples, defaultMaxTriples), cmp.Or(c.Samples, defaultSamples)
@@ -107,17 +93,9 @@ func Validate(ctx context.Context, f Finite, o *ValidateOptions) error {
 func validateAll(ctx context.Context, op string, f Finite, o *ValidateOptions) error {
 	const rows = 8 // of a chunk
 	n := f.Len()
-	parts := (n + rows - 1) / rows
-	stage := func(k int) parallel.Progress { // of the three below
-		if o.Progress == nil {
-			return nil
-		}
-		return func(done, _ int) { o.Progress(k*parts+done, 3*parts) }
-	}
-
 	d := make([]float64, n*n)
 	row := func(i int) []float64 { return d[i*n : (i+1)*n : (i+1)*n] }
-	err := parallel.Chunks(ctx, n, rows, o.Workers, stage(0), func(_, lo, hi int) {
+	err := parallel.Chunks(ctx, n, rows, 0, nil, func(_, lo, hi int) {
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
 			copy(row(i), finite.Row(f, i, row(i))) // Row may bring its own slice
 		}
@@ -126,7 +104,7 @@ func validateAll(ctx context.Context, op string, f Finite, o *ValidateOptions) e
 		return err
 	}
 
-	err = search(ctx, op, n, rows, o.Workers, stage(1), func(_, lo, hi int) *Violation {
+	err = search(ctx, op, n, rows, func(_, lo, hi int) *Violation {
 		for i := lo; i < hi; i++ {
 			for j := i; j < n; j++ {
 				if v := o.pairLaws(i, j, d[i*n+j], d[j*n+i]); v != nil {
@@ -141,7 +119,7 @@ func validateAll(ctx context.Context, op string, f Finite, o *ValidateOptions) e
 	}
 
 	slack := 1 + o.Tolerance
-	return search(ctx, op, n, rows, o.Workers, stage(2), func(_, lo, hi int) *Violation {
+	return search(ctx, op, n, rows, func(_, lo, hi int) *Violation {
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
 			x := row(i)
 			for j := i + 1; j < n; j++ {
@@ -190,7 +168,7 @@ func leastSum(x, y []float64) float64 {
 // validateSample checks the diagonal and random triples, for n >= 3.
 func validateSample(ctx context.Context, op string, f Finite, o *ValidateOptions) error {
 	n := f.Len()
-	err := search(ctx, op, n, sampleChunk, o.Workers, nil, func(_, lo, hi int) *Violation {
+	err := search(ctx, op, n, sampleChunk, func(_, lo, hi int) *Violation {
 		for i := lo; i < hi; i++ {
 			d := f.Distance(i, i)
 			if v := o.pairLaws(i, i, d, d); v != nil {
@@ -203,7 +181,7 @@ func validateSample(ctx context.Context, op string, f Finite, o *ValidateOptions
 		return err
 	}
 	slack := 1 + o.Tolerance
-	return search(ctx, op, o.Samples, sampleChunk, o.Workers, o.Progress, func(c, lo, hi int) *Violation {
+	return search(ctx, op, o.Samples, sampleChunk, func(c, lo, hi int) *Violation {
 		// One generator a chunk, whoever runs it. It guards no secret.
 		r := rand.New(rand.NewPCG(o.Seed, uint64(c)))
 		for range hi - lo {
@@ -264,13 +242,13 @@ func (o *ValidateOptions) pairLaws(i, j int, ij, ji float64) *Violation {
 
 // search returns the violation of the first chunk of [0, n) that has one. Chunks start in
 // order, and those after a violation are skipped: the answer is that of one worker.
-func search(ctx context.Context, op string, n, size, workers int, progress parallel.Progress, check func(c, lo, hi int) *Violation) error {
+func search(ctx context.Context, op string, n, size int, check func(c, lo, hi int) *Violation) error {
 	var (
 		mu    sync.Mutex
 		found *Violation
 		at    = math.MaxInt // the chunk of found
 	)
-	err := parallel.Chunks(ctx, n, size, workers, progress, func(c, lo, hi int) {
+	err := parallel.Chunks(ctx, n, size, 0, nil, func(c, lo, hi int) {
 		mu.Lock()
 		skip := c > at
 		mu.Unlock()

@@ -131,35 +131,6 @@ func TestValidate_FirstPairLeastSum(t *testing.T) {
 	}
 }
 
-func TestValidate_SameForAnyWorkers(t *testing.T) {
-	r := random.Seeded(4)
-	for _, one := range []bool{false, true} {
-		f := symmetric(200, func() float64 { return 1 + r.Float64() })
-		if one {
-			for range 20 { // several bad pairs, in chunks far apart
-				i, j := r.IntN(200), 100+r.IntN(100)
-				if i != j {
-					f[i][j] = 2.5
-					f[j][i] = 2.5
-				}
-			}
-		}
-		for _, o := range []ValidateOptions{{}, {MaxTriples: 1, Samples: 1 << 18, Seed: 9}} {
-			o.Workers = 1
-			first := fmt.Sprint(Validate(t.Context(), f, &o))
-			for _, w := range []int{2, 3, 8} {
-				o.Workers = w
-				if got := fmt.Sprint(Validate(t.Context(), f, &o)); got != first {
-					t.Errorf("%d workers: %s, one: %s", w, got, first)
-				}
-			}
-			if (first == "<nil>") == one {
-				t.Errorf("bad pairs %v: %s", one, first)
-			}
-		}
-	}
-}
-
 func TestValidate_Tolerance(t *testing.T) {
 	f := func(rel float64) table { return table{{0, 1, 2 * (1 + rel)}, {1, 0, 1}, {2 * (1 + rel), 1, 0}} }
 	for _, c := range []struct {
@@ -180,22 +151,6 @@ func TestValidate_Tolerance(t *testing.T) {
 	big := symmetric(4, func() float64 { return math.MaxFloat64 })
 	if err := Validate(t.Context(), big, nil); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestValidate_Progress(t *testing.T) {
-	f := planePoints(50)
-	for _, o := range []*ValidateOptions{{}, sampling(ValidateOptions{})} {
-		last, total := 0, 0
-		o.Progress = func(d, n int) {
-			if d != last+1 {
-				t.Fatalf("progress %d after %d", d, last)
-			}
-			last, total = d, n
-		}
-		if err := Validate(t.Context(), f, o); err != nil || last != total || total == 0 {
-			t.Errorf("progress ended at %d of %d: %v", last, total, err)
-		}
 	}
 }
 

@@ -104,6 +104,13 @@ func (w *window) place() (at [2]float64) {
 	return at
 }
 
+// put puts a place into the page's fields.
+func (w *window) put(at [2]float64) {
+	w.t.Helper()
+	w.set("lat", strconv.FormatFloat(at[0], 'g', -1, 64))
+	w.set("lon", strconv.FormatFloat(at[1], 'g', -1, 64))
+}
+
 func stickyStays(t *testing.T, w *window) {
 	first := w.release("sticky")
 	for range 3 {
@@ -122,8 +129,7 @@ func stickyStays(t *testing.T, w *window) {
 	if other := w.release("sticky"); other == first {
 		t.Errorf("%s at another place too", first)
 	}
-	w.set("lat", strconv.FormatFloat(before[0], 'g', -1, 64))
-	w.set("lon", strconv.FormatFloat(before[1], 'g', -1, 64))
+	w.put(before)
 	if again := w.release("sticky"); again != first {
 		t.Errorf("%s, and back again %s", first, again)
 	}
@@ -206,8 +212,7 @@ func cityByName(t *testing.T, w *window) {
 		t.Errorf("%q, at %v", words, at)
 	}
 	w.set("city", "")
-	w.set("lat", strconv.FormatFloat(before[0], 'g', -1, 64))
-	w.set("lon", strconv.FormatFloat(before[1], 'g', -1, 64))
+	w.put(before)
 	if words := w.words("placeError"); words != "" {
 		t.Error(words)
 	}
@@ -252,7 +257,7 @@ func nearAPole(t *testing.T, w *window) {
 			t.Errorf("at %s: %q", lat, words)
 		}
 	}
-	w.set("lat", strconv.FormatFloat(before[0], 'g', -1, 64))
+	w.put(before)
 	w.click("forget")
 	w.click("fit")
 }
@@ -282,8 +287,7 @@ func onTheWay(t *testing.T, w *window) {
 	if words := w.words("reportWords") + w.words("error"); !strings.HasPrefix(words, "Report, move") {
 		t.Error(words)
 	}
-	w.set("lat", strconv.FormatFloat(before[0], 'g', -1, 64))
-	w.set("lon", strconv.FormatFloat(before[1], 'g', -1, 64))
+	w.put(before)
 	w.click("fit")
 }
 
@@ -316,7 +320,7 @@ func keyboard(t *testing.T, w *window) {
 	if again := w.answer("stickyWords"); again != first {
 		t.Errorf("%s, then %s", first, again)
 	}
-	w.set("lat", strconv.FormatFloat(before[0], 'g', -1, 64))
+	w.put(before)
 }
 
 // position lets the browser be somewhere, and the page ask where.
@@ -329,8 +333,7 @@ func position(t *testing.T, w *window) {
 	if at := w.place(); at != [2]float64{48.21, 16.37} { // 10 km: rounded to 0.01 degrees
 		t.Errorf("the place is %v", at)
 	}
-	w.set("lat", strconv.FormatFloat(before[0], 'g', -1, 64))
-	w.set("lon", strconv.FormatFloat(before[1], 'g', -1, 64))
+	w.put(before)
 }
 
 // namedAndReadable checks that everything that can be operated has a name, and that

@@ -16,6 +16,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // window is a browser under test, driven by the W3C's WebDriver protocol.
@@ -71,23 +73,14 @@ func open(t *testing.T) *window {
 // do sends one command and reads its value.
 func (w *window) do(method, path string, body, value any) {
 	w.t.Helper()
-	b, err := json.Marshal(body)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	b := testkit.Must(json.Marshal(body))
 	if body == nil {
 		b = nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, method, w.session+path, bytes.NewReader(b))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	req := testkit.Must(http.NewRequestWithContext(ctx, method, w.session+path, bytes.NewReader(b)))
+	resp := testkit.Must(http.DefaultClient.Do(req))
 	defer resp.Body.Close()
 	reply, err := io.ReadAll(resp.Body)
 	if err != nil || resp.StatusCode != http.StatusOK {
@@ -217,8 +210,6 @@ func (w *window) save(name string, width, height int) {
 		w.t.Fatalf("no picture: %v", err)
 	}
 	if dir := os.Getenv("METRICDP_SCREENSHOTS"); dir != "" {
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
-			w.t.Fatal(err)
-		}
+		testkit.Check(w.t, os.WriteFile(filepath.Join(dir, name), b, 0o644))
 	}
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/metricdp/metricdp/examples/service"
 	"github.com/metricdp/metricdp/examples/service/internal/pgtest"
 	"github.com/metricdp/metricdp/examples/service/sqlstore"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // world is a handler on a database, its clock and its log.
@@ -42,20 +43,14 @@ func within(tb testing.TB, o service.Options) *world {
 	if o.User == nil {
 		o.User = service.Header("X-User")
 	}
-	h, err := service.New(context.Background(), o)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	h := testkit.Must(service.New(context.Background(), o))
 	w.Handler = h
 	return w
 }
 
 func sqlite(tb testing.TB) *sqlstore.Store {
 	tb.Helper()
-	s, err := sqlstore.SQLite(context.Background(), filepath.Join(tb.TempDir(), "data"))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	s := testkit.Must(sqlstore.SQLite(context.Background(), filepath.Join(tb.TempDir(), "data")))
 	tb.Cleanup(func() { s.Close() })
 	return s
 }
@@ -386,10 +381,7 @@ func BenchmarkService(b *testing.B) {
 	}
 	b.Run("sqlite", func(b *testing.B) { run(b, sqlite(b)) })
 	b.Run("postgres", func(b *testing.B) {
-		store, err := sqlstore.Postgres(context.Background(), pgtest.Start(b).Source)
-		if err != nil {
-			b.Fatal(err)
-		}
+		store := testkit.Must(sqlstore.Postgres(context.Background(), pgtest.Start(b).Source))
 		run(b, store)
 	})
 }

@@ -152,35 +152,27 @@ func releases(ctx context.Context, p *demo.Program, v *words.Vocabulary, reach, 
 	if err != nil {
 		return nil, err
 	}
-	choose := func(reach float64) (words.Level, error) {
-		return v.ChooseAlpha(ctx, kept, &words.ChooseOptions{Reach: reach, Seed: p.Seed})
+	var alphas [3]float64 // of noise, truncated and whole
+	for k, reach := range []float64{0, reach, math.Inf(1)} {
+		report(k, len(alphas)+1)
+		level, err := v.ChooseAlpha(ctx, kept, &words.ChooseOptions{Reach: reach, Seed: p.Seed})
+		if err != nil {
+			return nil, err
+		}
+		alphas[k] = level.Alpha
 	}
-	report(0, 4)
-	noise, err := choose(0)
-	if err != nil {
-		return nil, err
-	}
-	report(1, 4)
-	cut, err := choose(reach)
-	if err != nil {
-		return nil, err
-	}
-	report(2, 4)
-	whole, err := choose(math.Inf(1))
-	if err != nil {
-		return nil, err
-	}
-	report(3, 4)
-	if math.IsInf(max(cut.Alpha, whole.Alpha), 1) {
+	report(len(alphas), len(alphas)+1)
+	noise, cut, whole := alphas[0], alphas[1], alphas[2]
+	if math.IsInf(max(cut, whole), 1) {
 		return nil, fmt.Errorf("-kept %v: too many words have one vector", kept)
 	}
 	norm := additive.Norm{P: 2, Dim: v.Dim()}
-	at, err := norm.AlphaForLevel(cut.Alpha, delta, wide)
+	at, err := norm.AlphaForLevel(cut, delta, wide)
 	if err != nil {
 		return nil, err
 	}
 	var list []release
-	for _, alpha := range []float64{noise.Alpha, at} {
+	for _, alpha := range []float64{noise, at} {
 		m, err := additive.NewMadlib(v.Vectors(), alpha, nil)
 		if err != nil {
 			return nil, err
@@ -196,15 +188,15 @@ func releases(ctx context.Context, p *demo.Program, v *words.Vocabulary, reach, 
 		list = append(list, release{name: "Madlib", alpha: alpha, level: level, any: alpha * wide, m: m})
 	}
 	list[1].name = "Madlib at delta"
-	m, err := exponential.Truncated(ctx, v.Points(), cut.Alpha, reach, nil)
+	m, err := exponential.Truncated(ctx, v.Points(), cut, reach, nil)
 	if err != nil {
 		return nil, err
 	}
-	list = append(list, release{name: "truncated", alpha: cut.Alpha, level: unknown, any: cut.Alpha * reach, m: m})
-	if m, err = exponential.Lazy(ctx, v.Points(), whole.Alpha, nil); err != nil {
+	list = append(list, release{name: "truncated", alpha: cut, level: unknown, any: cut * reach, m: m})
+	if m, err = exponential.Lazy(ctx, v.Points(), whole, nil); err != nil {
 		return nil, err
 	}
-	return append(list, release{name: "exponential", alpha: whole.Alpha, level: unknown, any: whole.Alpha * wide, m: m}), nil
+	return append(list, release{name: "exponential", alpha: whole, level: unknown, any: whole * wide, m: m}), nil
 }
 
 // show prints the text and its releases sentence by sentence.

@@ -6,7 +6,6 @@ import (
 	"go/constant"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"math"
 	"os"
 	"os/exec"
@@ -197,7 +196,7 @@ var (
 		}
 	}
 	for name := range fusable {
-		if _, err := os.Stat(filepath.Join("..", "..", filepath.FromSlash(name))); err != nil {
+		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(name))); err != nil {
 			t.Errorf("fusable names what is not there: %v", err)
 		}
 	}
@@ -226,28 +225,20 @@ var simulated = map[string]string{
 
 // TestDraws_OfReleasesAreExact: no file of the library but those above draws in real arithmetic.
 func TestDraws_OfReleasesAreExact(t *testing.T) {
-	root := filepath.Join("..", "..")
 	seen := map[string]bool{}
-	for _, folder := range folders {
-		if folder == "internal" || folder == "examples" || folder == "out" {
+	for _, name := range files(t) {
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || within(name, "internal") || within(name, "examples") {
 			continue
 		}
-		testkit.Check(t, filepath.WalkDir(filepath.Join(root, folder), func(path string, _ fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-				return err
+		for i, line := range strings.Split(page(name), "\n") {
+			code, _, _ := strings.Cut(line, "//")
+			if !inexact.MatchString(code) {
+				continue
 			}
-			name := filepath.ToSlash(testkit.Must(filepath.Rel(root, path)))
-			for i, line := range strings.Split(string(testkit.Must(os.ReadFile(path))), "\n") {
-				code, _, _ := strings.Cut(line, "//")
-				if !inexact.MatchString(code) {
-					continue
-				}
-				if seen[name] = true; simulated[name] == "" {
-					t.Errorf("%s:%d draws in real arithmetic: %s", name, i+1, strings.TrimSpace(line))
-				}
+			if seen[name] = true; simulated[name] == "" {
+				t.Errorf("%s:%d draws in real arithmetic: %s", name, i+1, strings.TrimSpace(line))
 			}
-			return nil
-		}))
+		}
 	}
 	for name := range simulated {
 		if !seen[name] {

@@ -6,7 +6,6 @@ import (
 	"go/format"
 	"go/parser"
 	"go/token"
-	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -22,9 +21,9 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit/citation"
 )
 
-// page reads a Markdown file of the repository.
+// page reads a file of the repository.
 func page(name string) string {
-	return string(testkit.Must(os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))))
+	return string(testkit.Must(os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))))
 }
 
 // random is what differs from run to run in what the programs of the pages print: a
@@ -65,8 +64,7 @@ func program(block, functions string) string {
 // TestReadme_ProgramsRun runs every block of Go on both pages, each as [program] makes
 // it, and compares what it prints with the indented lines below it.
 func TestReadme_ProgramsRun(t *testing.T) {
-	root := filepath.Join("..", "..")
-	touch(t, root)
+	touch(t)
 	for name, want := range map[string]int{"README.md": 2, "examples/README.md": 5} {
 		text, functions, count := page(name), "", 0
 		blocks := regexp.MustCompile("(?s)```go\n(.*?)```\n\n?((?:    [^\n]*\n)*)").FindAllStringSubmatch(text, -1)
@@ -150,14 +148,14 @@ func TestReadme_LinksLead(t *testing.T) {
 			if to = path.Join(path.Dir(name), to); strings.HasPrefix(m[1], "#") {
 				to = name
 			}
-			if _, err := os.Stat(filepath.Join("..", "..", filepath.FromSlash(to))); err != nil {
+			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(to))); err != nil {
 				t.Errorf("%s: %v", name, err)
 			} else if anchor != "" && !slices.Contains(anchors(page(to)), anchor) {
 				t.Errorf("%s: no heading #%s in %s", name, anchor, to)
 			}
 		}
 		for _, m := range regexp.MustCompile(`(?:go run \./|cd )(examples/\w+)`).FindAllStringSubmatch(prose, -1) {
-			if _, err := os.Stat(filepath.Join("..", "..", m[1])); err != nil {
+			if _, err := os.Stat(filepath.Join(root, m[1])); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -177,18 +175,15 @@ func anchors(text string) (names []string) {
 // Markdown: what is cited of the five papers is among what they number. A citation that
 // names no paper is of one that its folder names.
 func TestCitations_AreInThePapers(t *testing.T) {
-	found := 0
-	err := filepath.WalkDir(filepath.Join("..", ".."), func(dir string, d fs.DirEntry, err error) error {
-		if err != nil || !d.IsDir() {
-			return err
+	found, folders := 0, map[string]bool{}
+	for _, path := range files(t) {
+		folders[filepath.Dir(path)] = true
+	}
+	for dir := range folders {
+		if filepath.Base(dir) == "citation" {
+			continue
 		}
-		if name := d.Name(); strings.HasPrefix(name, ".") && name != ".." || name == "out" || name == "citation" {
-			return filepath.SkipDir
-		}
-		texts, err := texts(dir)
-		if err != nil {
-			return err
-		}
+		texts := texts(filepath.Join(root, dir))
 		var folder []string
 		for _, text := range texts {
 			folder = append(folder, citation.Papers(text)...)
@@ -199,10 +194,6 @@ func TestCitations_AreInThePapers(t *testing.T) {
 				t.Errorf("%s cites %s, which is not in the paper", place, wrong)
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	if found < 100 {
 		t.Errorf("only %d citations found", found)
@@ -211,15 +202,11 @@ func TestCitations_AreInThePapers(t *testing.T) {
 
 // texts returns the comments and strings of a folder's Go files and the paragraphs of its
 // Markdown, by where they begin.
-func texts(dir string) (map[string]string, error) {
+func texts(dir string) map[string]string {
 	all := map[string]string{}
 	for _, file := range testkit.Must(filepath.Glob(filepath.Join(dir, "*.md"))) {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
 		line := 1
-		for part := range strings.SplitSeq(string(text), "\n\n") {
+		for part := range strings.SplitSeq(string(testkit.Must(os.ReadFile(file))), "\n\n") {
 			for i, row := range strings.Split(strings.ReplaceAll(part, "\n|", "\x00|"), "\x00") { // tables by rows
 				all[file+":"+strconv.Itoa(line+i)] = row
 			}
@@ -228,22 +215,16 @@ func texts(dir string) (map[string]string, error) {
 	}
 	fset := token.NewFileSet()
 	for _, file := range testkit.Must(filepath.Glob(filepath.Join(dir, "*.go"))) {
-		parsed, err := parser.ParseFile(fset, file, nil, parser.ParseComments)
-		if err != nil {
-			return nil, err
-		}
+		parsed := testkit.Must(parser.ParseFile(fset, file, nil, parser.ParseComments))
 		for _, c := range parsed.Comments {
 			all[fset.Position(c.Pos()).String()] = c.Text()
 		}
 		ast.Inspect(parsed, func(n ast.Node) bool {
 			if s, ok := n.(*ast.BasicLit); ok && s.Kind == token.STRING {
-				all[fset.Position(s.Pos()).String()], err = strconv.Unquote(s.Value)
+				all[fset.Position(s.Pos()).String()] = testkit.Must(strconv.Unquote(s.Value))
 			}
-			return err == nil
+			return true
 		})
-		if err != nil {
-			return nil, err
-		}
 	}
-	return all, nil
+	return all
 }

@@ -38,13 +38,6 @@ func TestReader_EndsLongRecords(t *testing.T) {
 	}
 }
 
-func TestReader_PassesOnErrors(t *testing.T) {
-	b := &Reader{R: io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(io.ErrClosedPipe)), Max: 10}
-	if got, err := io.ReadAll(b); string(got) != "abc" || err != io.ErrClosedPipe {
-		t.Errorf("%q, %v", got, err)
-	}
-}
-
 func TestWithoutMark(t *testing.T) {
 	broken := errors.New("broken")
 	for text, want := range map[string]string{"": "", "a": "a", "\ufeff": "", "\ufeffab": "ab", "\ufeff\ufeff": "\ufeff", "abc": "abc", "\xef\xbb": "\xef\xbb", "\xef\xbbab": "\xef\xbbab"} {

@@ -57,13 +57,9 @@ func TestFactorize_IsGonums(t *testing.T) {
 				b.SetVec(i, float64(i%7)-3)
 			}
 			lu.Factorize(m)
-			if err := lu.SolveVecTo(&want, false, b); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Check(t, lu.SolveVecTo(&want, false, b))
 			x := append([]float64(nil), b.RawVector().Data...)
-			if err := f.Solve(ctx, x); err != nil {
-				t.Fatal(err)
-			}
+			testkit.Check(t, f.Solve(ctx, x))
 			cond, err := f.Cond(ctx)
 			if err != nil || !(math.Abs(cond/lu.Cond()-1) < 1e-6) {
 				t.Errorf("n = %d: condition %v (%v), gonum %v", n, cond, err, lu.Cond())
@@ -124,9 +120,7 @@ func TestGemm_Pieces(t *testing.T) {
 		a.Set(i, i, 1)
 		b.Set(i, cols-1-i, float64(i))
 	}
-	if err := Gemm(ctx, 'T', 1, a.RawMatrix(), b.RawMatrix(), 0, c.RawMatrix()); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, Gemm(ctx, 'T', 1, a.RawMatrix(), b.RawMatrix(), 0, c.RawMatrix()))
 	if looks := ctx.Looks(); looks < rows/panel {
 		t.Errorf("%d looks", looks)
 	}

@@ -80,16 +80,6 @@ func TestChecks(t *testing.T) {
 	}
 }
 
-func TestMust_PanicsWithTheError(t *testing.T) {
-	err := errors.New("no")
-	defer func() {
-		if p := recover(); p != err {
-			t.Errorf("panic %v", p)
-		}
-	}()
-	Must(Must(3, nil), err)
-}
-
 type points struct{ n int }
 
 func (p points) Len() int { return p.n }

@@ -191,9 +191,7 @@ func TestScan_RestIsAboveWhatIsLeftOut(t *testing.T) {
 			s.add(p)
 		}
 		s.buffer = make([]complex128, len(s.parts))
-		if err := s.scan(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		testkit.Check(t, s.scan(t.Context()))
 		kept := map[int64]bool{}
 		for _, w := range s.waves {
 			kept[w.j] = true
@@ -260,10 +258,7 @@ func TestSum_SmoothTermsAreNarrow(t *testing.T) {
 		p.Mass = append(p.Mass, math.Exp(-math.Pow(float64(a-top)/deviation, 2)/2)/(deviation*math.Sqrt(2*math.Pi)))
 	}
 	at := int64(-100*top + 4*10*deviation)
-	s, err := New(t.Context(), []Part{p}, at)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testkit.Must(New(t.Context(), []Part{p}, at))
 	if b := s.Tail(at); b.Hi-b.Lo > 1e-6 || math.Abs(b.Hi-math.Log(math.Erfc(4/math.Sqrt2)/2)) > .01 {
 		t.Errorf("%v", b)
 	}

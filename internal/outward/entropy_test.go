@@ -70,11 +70,8 @@ var ofEntropy = []scenario{
 	}},
 	{"bounds of larger spaces", "", func() (out []end) {
 		for _, f := range []metric.Finite{space.Path(10, 0.3), space.Uniform(9, random.Seeded(3))} {
-			for _, a := range []float64{10} {
-				b := metric.Same(f)
-				out = append(out, bounds("lower", must(entropy.LowerBounds(ctx, b, a, nil)))...)
-				out = append(out, bounds("upper", must(entropy.UpperBounds(ctx, b, a, nil)))...)
-			}
+			out = append(out, bounds("lower", must(entropy.LowerBounds(ctx, metric.Same(f), 10, nil)))...)
+			out = append(out, bounds("upper", must(entropy.UpperBounds(ctx, metric.Same(f), 10, nil)))...)
 		}
 		return out
 	}},
@@ -148,11 +145,8 @@ var ofEntropy = []scenario{
 		return out
 	}},
 	{"level", "", func() (out []end) {
-		for _, loss := range []float64{0.1} {
-			a, _, err := entropy.LevelFor(ctx, metric.Same(line), loss, nil)
-			out = append(out, lo("level", must(a, err)))
-		}
-		return out
+		a, _, err := entropy.LevelFor(ctx, metric.Same(line), .1, nil)
+		return append(out, lo("level", must(a, err)))
 	}},
 	{"tours", "", func() (out []end) {
 		for _, f := range []metric.Finite{line, plane, space.Uniform(12, random.Seeded(5))} {

@@ -38,10 +38,7 @@ var ofLP = []scenario{
 		return append(out, hi("constant budget", c.Objective))
 	}},
 	{"extensions", "", func() (out []end) {
-		for _, c := range [][2]float64{{0.3, 0.7}, {2000, 1}} {
-			out = append(out, lo("level", anywhere.ExtendLevel(c[0], c[1])))
-		}
-		return out
+		return []end{lo("level", anywhere.ExtendLevel(.3, .7)), lo("level", anywhere.ExtendLevel(2000, 1))}
 	}},
 	{"others", "^mechanism/audit.go", func() (out []end) {
 		b := metric.Same(line)

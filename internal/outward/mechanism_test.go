@@ -31,25 +31,24 @@ func must[T any](v T, err error) T { return testkit.Must(v, err) }
 func audits(name string, a mechanism.Audit) []end { return both(name, a.Lo, a.Hi) }
 
 func channel(f metric.Finite, alpha float64) *mechanism.Channel {
-	n := f.Len()
-	w := make([]float64, n*n)
-	for i := range n {
-		for j := range n {
-			w[i*n+j] = math.Exp(-alpha * f.Distance(i, j))
-		}
+	w := logWeights(f, alpha)
+	for i, v := range w {
+		w[i] = math.Exp(v)
 	}
-	return must(mechanism.FromWeights(ctx, n, n, w, nil))
+	return must(mechanism.FromWeights(ctx, f.Len(), f.Len(), w, nil))
 }
 
 func logChannel(f metric.Finite, alpha float64) *mechanism.Channel {
-	n := f.Len()
-	w := make([]float64, n*n)
-	for i := range n {
-		for j := range n {
-			w[i*n+j] = -alpha * f.Distance(i, j)
+	return must(mechanism.FromLogWeights(ctx, f.Len(), f.Len(), logWeights(f, alpha), nil))
+}
+
+func logWeights(f metric.Finite, alpha float64) (w []float64) {
+	for i := range f.Len() {
+		for j := range f.Len() {
+			w = append(w, -alpha*f.Distance(i, j))
 		}
 	}
-	return must(mechanism.FromLogWeights(ctx, n, n, w, nil))
+	return w
 }
 
 var ofMechanism = []scenario{

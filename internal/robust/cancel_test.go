@@ -95,41 +95,41 @@ func two(f metric.Finite) metric.Bimetric {
 	return metric.Bimetric{Privacy: f, Utility: flat(f.Len())}
 }
 
-func err1[T any](_ T, err error) error                 { return err }
-func err2[S, T any](_ S, _ T, err error) error         { return err }
-func err3[R, S, T any](_ R, _ S, _ T, err error) error { return err }
+func err1[T any](_ T, err error) error         { return err }
+func err2[S, T any](_ S, _ T, err error) error { return err }
 
-// spot is where a call takes the space: itself, as both metrics, or with a second one.
-type spot int
+var tinyDelta = &mechanism.AuditOptions{Delta: 1e-9}
 
-const (
-	here spot = iota
-	alone
-	beside
+// Arguments that a call makes of the space: itself, it as both metrics, or with a second one.
+var (
+	here   = func(f metric.Finite) any { return f }
+	alone  = func(f metric.Finite) any { return metric.Same(f) }
+	beside = func(f metric.Finite) any { return two(f) }
 )
 
-// on calls fn with a context, args and the zero values of what they leave out.
+// on calls fn with a context, args and the zero values of what they leave out. What is made of the
+// space, or for each of its points, is given as the function that makes it, fn too.
 func on(fn any, args ...any) func(context.Context, metric.Finite) error {
 	return func(ctx context.Context, f metric.Finite) error {
-		v := reflect.ValueOf(fn)
+		made := func(v any) reflect.Value {
+			switch of := v.(type) {
+			case func(metric.Finite) any:
+				v = of(f)
+			case func(int) []float64:
+				v = of(f.Len())
+			}
+			return reflect.ValueOf(v)
+		}
+		call := made(fn)
 		in := []reflect.Value{reflect.ValueOf(ctx)}
-		for i := 1; i < v.Type().NumIn(); i++ {
-			a := reflect.New(v.Type().In(i)).Elem()
-			if i <= len(args) {
-				arg := args[i-1]
-				switch arg {
-				case here:
-					arg = f
-				case alone:
-					arg = metric.Same(f)
-				case beside:
-					arg = two(f)
-				}
-				a.Set(reflect.ValueOf(arg).Convert(a.Type()))
+		for i := 1; i < call.Type().NumIn(); i++ {
+			a := reflect.New(call.Type().In(i)).Elem()
+			if i <= len(args) && args[i-1] != nil {
+				a.Set(made(args[i-1]).Convert(a.Type()))
 			}
 			in = append(in, a)
 		}
-		out := v.Call(in)
+		out := call.Call(in)
 		err, _ := out[len(out)-1].Interface().(error)
 		return err
 	}
@@ -139,58 +139,46 @@ var longCalls = []longCall{
 	{"metric.Densify", globe, 30_000, on(metric.Densify, here)},
 	{"metric.Diameter", high, 30_000, on(metric.Diameter, here)},
 	{"metric.Radius", high, 30_000, on(metric.Radius, here)},
-	{"metric.Index.MinDistance", high, 30_000, func(ctx context.Context, f metric.Finite) error { return err3(metric.NewIndex(f).MinDistance(ctx)) }},
-	{"metric.Index.MinPositiveDistance", equidistant, 50_000, func(ctx context.Context, f metric.Finite) error {
-		return err3(metric.NewIndex(f).MinPositiveDistance(ctx))
-	}},
-	{"metric.Bimetric.Lipschitz", globe, 20_000, func(ctx context.Context, f metric.Finite) error { return err3(two(f).Lipschitz(ctx)) }},
+	{"metric.Index.MinDistance", high, 30_000, on(func(f metric.Finite) any { return metric.NewIndex(f).MinDistance })},
+	{"metric.Index.MinPositiveDistance", equidistant, 50_000,
+		on(func(f metric.Finite) any { return metric.NewIndex(f).MinPositiveDistance })},
+	{"metric.Bimetric.Lipschitz", globe, 20_000, on(func(f metric.Finite) any { return two(f).Lipschitz })},
 	{"metric.Subdominant", high, 20_000, on(metric.Subdominant, here)},
 	{"metric.AsUltrametric", equidistant, 50_000, on(metric.AsUltrametric, here)},
 	{"metric.ValidateUltrametric", equidistant, 50_000, on(metric.ValidateUltrametric, here, 0)},
 	{"metric.Validate", globe, 4000, on(metric.Validate, here, &metric.ValidateOptions{MaxTriples: math.MaxInt})},
-	{"metric.Index.NearestNeighbors", high, 20_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(metric.NewIndex(f).NearestNeighbors(ctx, 8))
-	}},
-	{"metric.Index.ReverseNeighbors", high, 20_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(metric.NewIndex(f).ReverseNeighbors(ctx, 8))
-	}},
+	{"metric.Index.NearestNeighbors", high, 20_000,
+		on(func(f metric.Finite) any { return metric.NewIndex(f).NearestNeighbors }, 8)},
+	{"metric.Index.ReverseNeighbors", high, 20_000,
+		on(func(f metric.Finite) any { return metric.NewIndex(f).ReverseNeighbors }, 8)},
 	{"metric.Net", high, 20_000, on(metric.Net, here, 0.1)},
-	{"metric.FarthestFirst", high, 20_000, func(ctx context.Context, f metric.Finite) error {
-		return err2(metric.FarthestFirst(ctx, f, f.Len(), 0))
-	}},
-	{"metric.Assign", high, 30_000, func(ctx context.Context, f metric.Finite) error {
+	{"metric.FarthestFirst", high, 20_000, on(metric.FarthestFirst, here, func(f metric.Finite) any { return f.Len() }, 0)},
+	{"metric.Assign", high, 30_000, on(metric.Assign, here, func(f metric.Finite) any {
 		even, _ := parity(f.Len())
-		return err2(metric.Assign(ctx, f, even))
-	}},
+		return even
+	})},
 	{"metric.Spanner", globe, 3000, on(metric.Spanner, here, 1.5)},
 
 	{"mechanism.NewChannel", globe, 10_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(mechanism.NewChannel(ctx, mechanism.Rows{Inputs: f.Len(), Outputs: f.Len(), Log: true,
 			Fill: func(x int, dst []float64) { finite.Row(f, x, dst) }}, nil))
 	}},
-	{"mechanism.Channel.Audit", flat, 2500, func(ctx context.Context, f metric.Finite) error { return err1(lazily(f).Audit(ctx, f, nil)) }},
-	{"mechanism.Channel.Audit, delta", flat, 1500, func(ctx context.Context, f metric.Finite) error {
-		return err1(lazily(f).Audit(ctx, f, &mechanism.AuditOptions{Delta: 1e-9}))
-	}},
-	{"mechanism.Composition.Audit", flat, 1500, func(ctx context.Context, f metric.Finite) error {
-		return err1(twice(f).Audit(ctx, f, &mechanism.AuditOptions{Delta: 1e-9}))
-	}},
-	{"mechanism.Composition.Certify", flat, 1500, func(ctx context.Context, f metric.Finite) error {
-		return err2(twice(f).Certify(ctx, f, "", &mechanism.AuditOptions{Delta: 1e-9}))
-	}},
-	{"mechanism.Channel.Loss", flat, 20_000, func(ctx context.Context, f metric.Finite) error { return err1(lazily(f).Loss(ctx, f)) }},
-	{"mechanism.Channel.AdversaryError", flat, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(lazily(f).AdversaryError(ctx, nil, f))
-	}},
-	{"mechanism.Channel.Remap", flat, 3000, func(ctx context.Context, f metric.Finite) error { return err1(lazily(f).Remap(ctx, nil, f)) }},
+	{"mechanism.Channel.Audit", flat, 2500, on(func(f metric.Finite) any { return lazily(f).Audit }, here)},
+	{"mechanism.Channel.Audit, delta", flat, 1500, on(func(f metric.Finite) any { return lazily(f).Audit }, here, tinyDelta)},
+	{"mechanism.Composition.Audit", flat, 1500, on(func(f metric.Finite) any { return twice(f).Audit }, here, tinyDelta)},
+	{"mechanism.Composition.Certify", flat, 1500,
+		on(func(f metric.Finite) any { return twice(f).Certify }, here, "", tinyDelta)},
+	{"mechanism.Channel.Loss", flat, 20_000, on(func(f metric.Finite) any { return lazily(f).Loss }, here)},
+	{"mechanism.Channel.AdversaryError", flat, 3000,
+		on(func(f metric.Finite) any { return lazily(f).AdversaryError }, nil, here)},
+	{"mechanism.Channel.Remap", flat, 3000, on(func(f metric.Finite) any { return lazily(f).Remap }, nil, here)},
 
 	{"mechanism.AtLevel", flat, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err2(mechanism.AtLevel(ctx, f, 1, func(context.Context, float64) (*mechanism.Channel, error) { return lazily(f), nil },
-			&mechanism.AuditOptions{Delta: 1e-9}))
+		build := func(context.Context, float64) (*mechanism.Channel, error) { return lazily(f), nil }
+		return err2(mechanism.AtLevel(ctx, f, 1, build, tinyDelta))
 	}},
-	{"words.Vocabulary.ChooseAlpha", flat, 10, func(ctx context.Context, _ metric.Finite) error {
-		return err1(manyWords().ChooseAlpha(ctx, .5, &words.ChooseOptions{Draws: 1e6}))
-	}},
+	{"words.Vocabulary.ChooseAlpha", flat, 10,
+		on(func(metric.Finite) any { return manyWords().ChooseAlpha }, .5, &words.ChooseOptions{Draws: 1e6})},
 
 	{"exponential.Standard", flat, 4000, on(exponential.Standard, here, 20)},
 	{"exponential.Lazy", equidistant, 50_000, on(exponential.Lazy, here, 1)},
@@ -200,32 +188,20 @@ var longCalls = []longCall{
 	{"exponential.Snapped", globe, 3000, on(exponential.Snapped, here, 20)},
 	{"exponential.Remapped", flat, 3000, on(exponential.Remapped, alone, 5)},
 	{"exponential.Relaxed", flat, 3000, on(exponential.Relaxed, beside, 5, &exponential.RelaxedOptions{Tuned: true})},
-	{"kl10.MostPrivate", flat, 2500, func(ctx context.Context, f metric.Finite) error {
-		return err1(kl10.MostPrivate(ctx, two(f), uniformly(f.Len()), kl10.Target{Gamma: 0.1, Delta: 0.1}, nil))
-	}},
+	{"kl10.MostPrivate", flat, 2500, on(kl10.MostPrivate, beside, uniformly, kl10.Target{Gamma: 0.1, Delta: 0.1})},
 	{"exponential.Best", globe, 50_000, on(exponential.Best, alone, 1)},
 	{"exponential.Best, remapped", flat, 2500, func(ctx context.Context, f metric.Finite) error {
-		return err1(exponential.Best(ctx, two(f), 1, &exponential.BestOptions{Prior: slices.Repeat([]float64{1 / float64(f.Len())}, f.Len()), Remap: true}))
+		return err1(exponential.Best(ctx, two(f), 1, &exponential.BestOptions{Prior: uniformly(f.Len()), Remap: true}))
 	}},
 
-	{"lp.Optimal", flat, 1500, func(ctx context.Context, f metric.Finite) error { return err1(lp.Optimal(ctx, metric.Same(f), 5, nil)) }},
-	{"lp.Optimal, all constraints", flat, 100, func(ctx context.Context, f metric.Finite) error {
-		return err1(lp.Optimal(ctx, metric.Same(f), 5, nil))
-	}},
-	{"lp.Optimal, sparse", woods, 1200, func(ctx context.Context, f metric.Finite) error {
-		return err1(lp.Optimal(ctx, metric.Same(f), 1, nil))
-	}},
-	{"lp.ConstOPT", flat, 1500, func(ctx context.Context, f metric.Finite) error {
-		return err1(lp.ConstOPT(ctx, metric.Same(f), 5, nil))
-	}},
-	{"lp.Spanner", flat, 500, func(ctx context.Context, f metric.Finite) error { return err1(lp.Spanner(ctx, metric.Same(f), 5, nil)) }},
-	{"lp.MostPrivate", flat, 1000, func(ctx context.Context, f metric.Finite) error {
-		return err1(lp.MostPrivate(ctx, two(f), kl10.Target{Gamma: 0.1, Delta: 0.1}, nil))
-	}},
-	{"lp.LevelLowerBound", high, 8000, func(ctx context.Context, f metric.Finite) error {
-		return err1(lp.LevelLowerBound(ctx, metric.Same(f), kl10.Target{Gamma: 0.1, Delta: 0.1}))
-	}},
-	{"lp.Choose", flat, 1500, func(ctx context.Context, f metric.Finite) error { return err1(lp.Choose(ctx, two(f), 5, nil)) }},
+	{"lp.Optimal", flat, 1500, on(lp.Optimal, alone, 5)},
+	{"lp.Optimal, all constraints", flat, 100, on(lp.Optimal, alone, 5)},
+	{"lp.Optimal, sparse", woods, 1200, on(lp.Optimal, alone, 1)},
+	{"lp.ConstOPT", flat, 1500, on(lp.ConstOPT, alone, 5)},
+	{"lp.Spanner", flat, 500, on(lp.Spanner, alone, 5)},
+	{"lp.MostPrivate", flat, 1000, on(lp.MostPrivate, beside, kl10.Target{Gamma: 0.1, Delta: 0.1})},
+	{"lp.LevelLowerBound", high, 8000, on(lp.LevelLowerBound, alone, kl10.Target{Gamma: 0.1, Delta: 0.1})},
+	{"lp.Choose", flat, 1500, on(lp.Choose, beside, 5)},
 
 	{"entropy.Accuracy", flat, 1500, on(entropy.Accuracy, beside, []float64{5})},
 	{"entropy.LowerBounds", high, 1500, on(entropy.LowerBounds, alone, 1)},
@@ -233,35 +209,21 @@ var longCalls = []longCall{
 	{"scale.Diametric", high, 4000, on(scale.Diametric, beside, []float64{1})},
 	{"scale.Doubling", flat, 3000, on(scale.Doubling, here, []float64{5})},
 	{"scale.Outer", flat, 3000, on(scale.Outer, here, []float64{5})},
-	{"scale.Packing", flat, 3000, func(ctx context.Context, f metric.Finite) error {
-		return err1(scale.Packing(ctx, f, nil, 0.05, &scale.Options{Nodes: math.MaxInt}))
-	}},
+	{"scale.Packing", flat, 3000, on(scale.Packing, here, nil, 0.05, &scale.Options{Nodes: math.MaxInt})},
 	{"scale.Dimension", high, 11_000, on(scale.Dimension, here)},
 	{"scale.PositiveMeasure", high, 8000, on(scale.PositiveMeasure, here)},
-	{"scale.BallMass", high, 15_000, func(ctx context.Context, f metric.Finite) error {
-		return err2(scale.BallMass(ctx, f, uniformly(f.Len()), 1, nil))
-	}},
+	{"scale.BallMass", high, 15_000, on(scale.BallMass, here, uniformly, 1)},
 	{"families.PrivateMeasureBound", flat, 20_000, on(families.PrivateMeasureBound, here, 5)},
-
 	{"families.PrivateTransportBound", high, 8000, on(families.PrivateTransportBound, here, 1e6)},
 
 	{"tsp.Solve", flat, 50_000, on(tsp.Solve, here)},
 	{"tsp.Solve, without an index", high, 4000, on(tsp.Solve, here)},
 	{"tsp.CoveringIntegral", high, 10_000, on(tsp.CoveringIntegral, here)},
 
-	{"wasserstein.W1", flat, 12_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(wasserstein.W1(ctx, f, arbitrary(f.Len()), uniformly(f.Len()), nil))
-	}},
-	{"wasserstein.W1, lazy", globe, 8000, func(ctx context.Context, f metric.Finite) error {
-		return err1(wasserstein.W1(ctx, f, arbitrary(f.Len()), uniformly(f.Len()), &wasserstein.Options{Lazy: true}))
-	}},
-	{"wasserstein.Assignment", high, 6000, func(ctx context.Context, f metric.Finite) error {
-		a, b := parity(f.Len())
-		return err1(wasserstein.Assignment(ctx, testkit.Must(wasserstein.Distances(f, a, b)), nil))
-	}},
-	{"wasserstein.Project", flat, 12_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(wasserstein.Project(ctx, f, signed(f.Len()), nil))
-	}},
+	{"wasserstein.W1", flat, 12_000, on(wasserstein.W1, here, arbitrary, uniformly)},
+	{"wasserstein.W1, lazy", globe, 8000, on(wasserstein.W1, here, arbitrary, uniformly, &wasserstein.Options{Lazy: true})},
+	{"wasserstein.Assignment", high, 6000, on(wasserstein.Assignment, divided)},
+	{"wasserstein.Project", flat, 12_000, on(wasserstein.Project, here, signed)},
 
 	{"domain.NewFinite", high, 40_000, on(domain.NewFinite, here)},
 	{"domain.NewFolded", high, 8000, on(domain.NewFolded, here, &domain.FoldedOptions{Tour: true})},
@@ -272,9 +234,7 @@ var longCalls = []longCall{
 		mass := func(r *measure.Release[int]) float64 { return r.Weights[0] }
 		return err1(releasedOn(f).ErrorOf(ctx, seeded(), mass, 0.9, &measure.ErrorOptions{Draws: 1 << 20}))
 	}},
-	{"query.LipschitzAtLeast", high, 10_000, func(ctx context.Context, f metric.Finite) error {
-		return err1(query.LipschitzAtLeast(ctx, steep(), f.(*metric.Points[[]float64])))
-	}},
+	{"query.LipschitzAtLeast", high, 10_000, on(query.LipschitzAtLeast[[]float64], steep(), here)},
 
 	{"metric.NewGraphEdges", flat, 12_000, func(ctx context.Context, f metric.Finite) error {
 		edges := make([]metric.Edge, f.Len()-1)
@@ -284,19 +244,15 @@ var longCalls = []longCall{
 		return err1(metric.NewGraphEdges(ctx, f.Len(), edges))
 	}},
 	{"metrictest.TestFinite", globe, 4000, on(metrictest.TestFinite, here, &metrictest.Options{MaxPoints: 10_000})},
-	{"mechanism.Channel.Certify", flat, 2500, func(ctx context.Context, f metric.Finite) error {
-		return err2(lazily(f).Certify(ctx, f, "", nil))
-	}},
+	{"mechanism.Channel.Certify", flat, 2500, on(func(f metric.Finite) any { return lazily(f).Certify }, here)},
 	{"mechanism.FromLogWeights", flat, 5000, func(ctx context.Context, f metric.Finite) error {
 		return err1(mechanism.FromLogWeights(ctx, f.Len(), f.Len(), make([]float64, f.Len()*f.Len()), nil))
 	}},
 	{"mechanismtest.TestChannel", flat, 1000, func(ctx context.Context, f metric.Finite) error {
 		return mechanismtest.TestChannel(ctx, lazily(f), f, &mechanismtest.Options[int, int]{Samples: math.MaxInt32})
 	}},
-	{"exponential.Weighted", flat, 6000, func(ctx context.Context, f metric.Finite) error {
-		return err1(exponential.Weighted(ctx, f, 20, uniformly(f.Len()), nil))
-	}},
-	{"kl10.Misses", flat, 20_000, func(ctx context.Context, f metric.Finite) error { return err2(kl10.Misses(ctx, lazily(f), f, .1)) }},
+	{"exponential.Weighted", flat, 6000, on(exponential.Weighted, here, 20, uniformly)},
+	{"kl10.Misses", flat, 20_000, on(kl10.Misses, func(f metric.Finite) any { return lazily(f) }, here, .1)},
 	{"lp.LowerBound", flat, 400, func(ctx context.Context, f metric.Finite) error {
 		all := make([]int, f.Len())
 		for i := range all {
@@ -309,15 +265,11 @@ var longCalls = []longCall{
 		a, b := parity(f.Len())
 		return err1(wasserstein.DistanceEM(ctx, f, a, b))
 	}},
-	{"frequency.Project", flat, 12_000, func(ctx context.Context, f metric.Finite) error {
-		return err2(frequency.Project(ctx, f, signed(f.Len())))
-	}},
+	{"frequency.Project", flat, 12_000, on(frequency.Project, here, signed)},
 	{"distribution.New", high, 20_000, func(ctx context.Context, f metric.Finite) error {
 		return err1(distribution.New(ctx, distribution.Finite(f), emd.Model{Trust: emd.Central, Users: 1000}, 1, nil))
 	}},
-	{"distribution.Histogram.Error", high, 20_000, func(ctx context.Context, _ metric.Finite) error {
-		return err1(sharp().Error(ctx, seeded(), 0.5, nil))
-	}},
+	{"distribution.Histogram.Error", high, 20_000, on(func(metric.Finite) any { return sharp().Error }, seeded(), 0.5)},
 	{"query.Shares", high, 20_000, on(query.Shares, here)},
 	{"table.Synthesizer.Release", flat, 4, func(ctx context.Context, f metric.Finite) error {
 		return err1(tables.Release(ctx, seeded(), slices.Repeat(records[:1], 5_000_000)))
@@ -360,7 +312,7 @@ var shortCalls = func() map[string]string {
 		"the distances of a net of measures are W1 of few points each": "families.MeasureNet families.Measures.TotalVariation families.Measures.Wasserstein",
 		"mechanism.FromLogWeights":                                     "mechanism.FromWeights mechanism.FromProbabilities mechanism.ReadChannel",
 		"mechanismtest.TestChannel":                                    "mechanismtest.LevelAtLeast mechanismtest.TestDistribution mechanismtest.TestLevel mechanismtest.TestMechanism",
-		"metrictest.TestFinite":                                        "metrictest.TestBimetric metrictest.TestSpace",
+		"metrictest.TestFinite":                                        "metrictest.TestSpace",
 		"lp.Optimal, exponential.Remapped":                             "anywhere.Line anywhere.Plane anywhere.Manhattan anywhere.Earth",
 		"mechanism.Channel.Audit":                                      "anywhere.Extend anywhere.TriangulatedLevel",
 		"metric.NewGraphEdges":                                         "metric.NewGraph metric.NewGrid",
@@ -400,8 +352,12 @@ var sharp = sync.OnceValue(func() *distribution.Histogram[float64] {
 
 func steep() query.Query[[]float64] { return query.Average(additive.Norm{P: 1, Dim: 40}) }
 
+func often(parts ...mechanism.Repeated) *mechanism.Composition {
+	return testkit.Must(mechanism.NewComposition(parts...))
+}
+
 func twice(f metric.Finite) *mechanism.Composition {
-	return testkit.Must(mechanism.NewComposition(mechanism.Repeated{Mechanism: lazily(f), Times: 2}))
+	return often(mechanism.Repeated{Mechanism: lazily(f), Times: 2})
 }
 
 // lazily is a channel that is computed as it is read.

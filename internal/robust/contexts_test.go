@@ -374,23 +374,24 @@ func watchedCalls() (out []watchedCall) {
 			}})
 		}
 	}
+	add := func(c longCall, f func(n int) metric.Finite, n int) {
+		out = append(out, watchedCall{c.name, func(ctx context.Context) error { return c.call(ctx, f(n)) }})
+	}
 	for _, c := range longCalls {
-		sizes := []func() metric.Finite{func() metric.Finite { return c.on(40) }}
+		add(c, c.on, 40)
 		if more := elsewhere[c.name]; more != nil {
-			sizes = append(sizes, more)
-		}
-		for _, f := range sizes {
-			out = append(out, watchedCall{c.name, func(ctx context.Context) error { return c.call(ctx, f()) }})
+			add(c, more, 40)
 		}
 	}
-	return append(out, ways...)
+	for _, c := range ways {
+		add(c, c.on, c.n)
+	}
+	return out
 }
 
-// ways are calls that go on where those of the registry turn off.
-var ways = []watchedCall{
-	{"hierarchies", func(ctx context.Context) error {
-		u := nested()
-		f := space.Formula(u.Len(), u.Distance)
+// ways are calls that go on where those of the registry turn off, on so many points.
+var ways = []longCall{
+	{"hierarchies", bare(nested), 40, func(ctx context.Context, f metric.Finite) error {
 		_, err1 := scale.Packing(ctx, f, nil, .1, nil)
 		_, err3 := scale.Diametric(ctx, metric.Same(f), []float64{5}, nil)
 		_, err4 := scale.Entropic(ctx, metric.Same(f), []float64{5}, nil)
@@ -398,21 +399,13 @@ var ways = []watchedCall{
 		_, err6 := scale.Outer(ctx, f, []float64{5}, nil)
 		return cmp.Or(err1, err3, err4, err5, err6)
 	}},
-	{"two hierarchies", func(ctx context.Context) error {
-		return err1(scale.Entropic(ctx, metric.Same(nested()), []float64{5}, nil))
-	}},
-	{"two hierarchies, diametric", func(ctx context.Context) error {
-		return err1(scale.Diametric(ctx, metric.Same(nested()), []float64{5}, nil))
-	}},
-	{"hierarchy and space", func(ctx context.Context) error {
-		return err1(scale.Entropic(ctx, metric.Bimetric{Privacy: nested(), Utility: flat(40)}, []float64{5}, nil))
-	}},
-	{"doubling of 150", func(ctx context.Context) error { return err1(scale.Doubling(ctx, flat(150), []float64{5}, nil)) }},
-	{"large packing", func(ctx context.Context) error {
-		return err1(scale.Packing(ctx, flat(4200), nil, .1, nil))
-	}},
-	{"dense, not definite", func(ctx context.Context) error {
-		const n = 130
+	{"two hierarchies", nested, 40, on(scale.Entropic, alone, []float64{5})},
+	{"two hierarchies, diametric", nested, 40, on(scale.Diametric, alone, []float64{5})},
+	{"hierarchy and space", nested, 40, on(scale.Entropic, beside, []float64{5})},
+	{"doubling of 150", flat, 150, on(scale.Doubling, here, []float64{5})},
+	{"large packing", flat, 4200, on(scale.Packing, here, nil, .1)},
+	{"dense, not definite", flat, 130, func(ctx context.Context, f metric.Finite) error {
+		n := f.Len()
 		fill := func(a []float64) error {
 			clear(a)
 			for i := range n {
@@ -420,125 +413,70 @@ var ways = []watchedCall{
 			}
 			return nil
 		}
-		a := make([]float64, n*n)
-		return err1(dense.Factorize(ctx, n, a, fill))
+		return err1(dense.Factorize(ctx, n, make([]float64, n*n), fill))
 	}},
-	{"sort", func(ctx context.Context) error {
+	{"sort", flat, 1, func(ctx context.Context, _ metric.Finite) error {
 		x := make([]int, 1<<15)
 		for i := range x {
 			x[i] = i * 40503 & (1<<15 - 1)
 		}
 		return parallel.Sort(ctx, x, cmp.Compare[int])
 	}},
-	{"cells of W1", func(ctx context.Context) error {
-		f := flat(300)
-		return err1(wasserstein.W1(ctx, f, arbitrary(300), uniformly(300), &wasserstein.Options{Cells: 40}))
-	}},
-	{"progress of W1", func(ctx context.Context) error {
-		f := flat(100)
-		return err1(wasserstein.W1(ctx, f, arbitrary(100), uniformly(100), &wasserstein.Options{Progress: func(int, float64, float64) {}}))
-	}},
-	{"large W1", func(ctx context.Context) error {
-		return err1(wasserstein.W1(ctx, flat(1200), arbitrary(1200), uniformly(1200), nil))
-	}},
-	{"large W1 without places", func(ctx context.Context) error {
-		f := flat(500)
-		return err1(wasserstein.W1(ctx, space.Formula(500, f.Distance), arbitrary(500), uniformly(500), nil))
-	}},
-	{"large W1, lazy", func(ctx context.Context) error {
-		f := flat(500)
-		return err1(wasserstein.W1(ctx, space.Formula(500, f.Distance), arbitrary(500), uniformly(500), &wasserstein.Options{Lazy: true}))
-	}},
-	{"assignment of places", func(ctx context.Context) error {
-		f := flat(80)
-		a, b := parity(80)
-		return err1(wasserstein.Assignment(ctx, testkit.Must(wasserstein.Distances(f, a, b)), nil))
-	}},
-	{"assignment by auction", func(ctx context.Context) error {
-		f := high(1200)
-		a, b := parity(1200)
-		return err1(wasserstein.Assignment(ctx, testkit.Must(wasserstein.Distances(f, a, b)), nil))
-	}},
-	{"tours of doubled points", func(ctx context.Context) error {
-		f := doubled()
-		return err1(tsp.Solve(ctx, space.Formula(f.Len(), f.Distance), nil))
-	}},
-	{"space filling", func(ctx context.Context) error { return err1(tsp.SpaceFilling(ctx, flat(40), tsp.Closed)) }},
-	{"covering integral", func(ctx context.Context) error { return err1(tsp.CoveringIntegral(ctx, flat(3000))) }},
-	{"sampled triples", func(ctx context.Context) error {
-		return metric.Validate(ctx, globe(60), &metric.ValidateOptions{MaxTriples: 10, Samples: 100})
-	}},
-	{"separated domain", func(ctx context.Context) error {
-		return err1(domain.NewFinite(ctx, flat(60), &domain.FiniteOptions{Separation: .2}))
-	}},
-	{"domain without an index", func(ctx context.Context) error {
-		return err1(domain.NewFinite(ctx, high(60), nil))
-	}},
-	{"separated taxonomy", func(ctx context.Context) error {
-		return err1(domain.NewFolded(ctx, flat(60), &domain.FoldedOptions{Separation: .2}))
-	}},
-	{"precise composition", func(ctx context.Context) error {
-		return err1(twice(flat(60)).Audit(ctx, flat(60), &mechanism.AuditOptions{Delta: .01}))
-	}},
-	{"tiny delta", func(ctx context.Context) error {
-		return err1(lazily(flat(60)).Audit(ctx, flat(60), &mechanism.AuditOptions{Delta: 1e-300}))
-	}},
-	{"pure composition", func(ctx context.Context) error {
-		return err1(twice(flat(40)).Audit(ctx, flat(40), nil))
-	}},
-	{"read channel", func(ctx context.Context) error {
+	{"cells of W1", flat, 300, on(wasserstein.W1, here, arbitrary, uniformly, &wasserstein.Options{Cells: 40})},
+	{"progress of W1", flat, 100, on(wasserstein.W1, here, arbitrary, uniformly, silent)},
+	{"large W1", flat, 1200, on(wasserstein.W1, here, arbitrary, uniformly)},
+	{"large W1 without places", bare(flat), 500, on(wasserstein.W1, here, arbitrary, uniformly)},
+	{"large W1, lazy", bare(flat), 500, on(wasserstein.W1, here, arbitrary, uniformly, &wasserstein.Options{Lazy: true})},
+	{"assignment of places", flat, 80, on(wasserstein.Assignment, divided)},
+	{"assignment by auction", high, 1200, on(wasserstein.Assignment, divided)},
+	{"tours of doubled points", bare(doubled), 150, on(tsp.Solve, here)},
+	{"space filling", flat, 40, on(tsp.SpaceFilling, here, tsp.Closed)},
+	{"covering integral", flat, 3000, on(tsp.CoveringIntegral, here)},
+	{"sampled triples", globe, 60, on(metric.Validate, here, &metric.ValidateOptions{MaxTriples: 10, Samples: 100})},
+	{"separated domain", flat, 60, on(domain.NewFinite, here, &domain.FiniteOptions{Separation: .2})},
+	{"domain without an index", high, 60, on(domain.NewFinite, here)},
+	{"separated taxonomy", flat, 60, on(domain.NewFolded, here, &domain.FoldedOptions{Separation: .2})},
+	{"precise composition", flat, 60,
+		on(func(f metric.Finite) any { return twice(f).Audit }, here, &mechanism.AuditOptions{Delta: .01})},
+	{"tiny delta", flat, 60,
+		on(func(f metric.Finite) any { return lazily(f).Audit }, here, &mechanism.AuditOptions{Delta: 1e-300})},
+	{"pure composition", flat, 40, on(func(f metric.Finite) any { return twice(f).Audit }, here)},
+	{"read channel", flat, 1, func(ctx context.Context, _ metric.Finite) error {
 		b := testkit.Must(channel.MarshalJSON())
 		return err1(mechanism.ReadChannel(ctx, bytes.NewReader(b), path, nil))
 	}},
-	{"channel of the local model", func(ctx context.Context) error {
-		return err1(distribution.New(ctx, distribution.Finite(flat(60)), local, 1, nil))
-	}},
-	{"separated ultrametric", func(ctx context.Context) error {
-		return err1(domain.NewUltrametric(ctx, nested().(*metric.Ultrametric), nil))
-	}},
-	{"read words", func(ctx context.Context) error {
+	{"channel of the local model", flat, 60, on(distribution.New[int], finiteDomain, local, 1)},
+	{"separated ultrametric", nested, 40, on(domain.NewUltrametric, here)},
+	{"read words", flat, 1, func(ctx context.Context, _ metric.Finite) error {
 		return err1(words.Read(ctx, strings.NewReader("2 2\na 1 2\nb 3 4\n"), nil))
 	}},
-	{"limited programs", func(ctx context.Context) error {
-		return err1(lp.Optimal(ctx, metric.Same(flat(30)), 5, &lp.Options{TimeLimit: time.Hour}))
-	}},
-	{"limited choice", func(ctx context.Context) error {
-		return err1(lp.Choose(ctx, metric.Same(flat(30)), 5, &lp.Options{TimeLimit: time.Hour}))
-	}},
-	{"by input", func(ctx context.Context) error {
-		return err1(lp.Optimal(ctx, metric.Same(woods(150)), 1, &lp.Options{Outputs: []int{0, 30, 60, 90, 120}, Tolerance: 1e-3}))
-	}},
-	{"by column", func(ctx context.Context) error {
-		return err1(lp.Optimal(ctx, metric.Same(woods(70)), 1, &lp.Options{Tolerance: 1e-2}))
-	}},
-	{"anywhere", func(ctx context.Context) error {
+	{"limited programs", flat, 30, on(lp.Optimal, alone, 5, &lp.Options{TimeLimit: time.Hour})},
+	{"limited choice", flat, 30, on(lp.Choose, alone, 5, &lp.Options{TimeLimit: time.Hour})},
+	{"by input", woods, 150,
+		on(lp.Optimal, alone, 1, &lp.Options{Outputs: []int{0, 30, 60, 90, 120}, Tolerance: 1e-3})},
+	{"by column", woods, 70, on(lp.Optimal, alone, 1, &lp.Options{Tolerance: 1e-2})},
+	{"anywhere", flat, 1, func(ctx context.Context, _ metric.Finite) error {
 		outputs := [][2]float64{{0, 0}, {1, 2}}
 		_, err := anywhere.Plane(ctx, 1, outputs, &anywhere.Options[[2]float64]{Cells: 30, Anchors: 4})
 		_, err2 := anywhere.Plane(ctx, 1, outputs, &anywhere.Options[[2]float64]{Places: outputs, Cells: 30})
 		return cmp.Or(err, err2)
 	}},
-	{"as needed", func(ctx context.Context) error {
-		return err1(lp.Optimal(ctx, metric.Same(flat(70)), 5, &lp.Options{Tolerance: 1e-2}))
+	{"as needed", flat, 70, on(lp.Optimal, alone, 5, &lp.Options{Tolerance: 1e-2})},
+	{"privacy that is no metric", flat, 12, func(ctx context.Context, f metric.Finite) error {
+		squares := space.Formula(12, func(i, j int) float64 { return float64((i - j) * (i - j)) })
+		return err1(lp.Optimal(ctx, metric.Bimetric{Privacy: squares}, 1, &lp.Options{Loss: f.Distance}))
 	}},
-	{"privacy that is no metric", func(ctx context.Context) error {
-		f := space.Formula(12, func(i, j int) float64 { return float64((i - j) * (i - j)) })
-		return err1(lp.Optimal(ctx, metric.Bimetric{Privacy: f}, 1, &lp.Options{Loss: flat(12).Distance}))
-	}},
-	{"most private of some alike", func(ctx context.Context) error {
+	{"most private of some alike", flat, 12, func(ctx context.Context, f metric.Finite) error {
 		alike := space.Formula(12, func(i, j int) float64 { return float64((i/2 - j/2) * (i/2 - j/2)) })
-		return err1(lp.MostPrivate(ctx, metric.Bimetric{Privacy: alike, Utility: flat(12)}, kl10.Target{Gamma: .1, Delta: .6}, nil))
+		b := metric.Bimetric{Privacy: alike, Utility: f}
+		return err1(lp.MostPrivate(ctx, b, kl10.Target{Gamma: .1, Delta: .6}, nil))
 	}},
-	{"choice without time", func(ctx context.Context) error {
-		return err1(lp.Choose(ctx, metric.Same(flat(30)), 5, &lp.Options{TimeLimit: 1}))
+	{"choice without time", flat, 30, on(lp.Choose, alone, 5, &lp.Options{TimeLimit: 1})},
+	{"start at a small level", flat, 330, on(lp.Optimal, alone, .5, &lp.Options{TimeLimit: 3 * time.Second})},
+	{"start of few", flat, 110, func(ctx context.Context, f metric.Finite) error {
+		return err1(lp.Optimal(ctx, metric.Bimetric{Privacy: f}, .5, &lp.Options{Loss: f.Distance}))
 	}},
-	{"start at a small level", func(ctx context.Context) error {
-		return err1(lp.Optimal(ctx, metric.Same(flat(330)), .5, &lp.Options{TimeLimit: 3 * time.Second}))
-	}},
-	{"start of few", func(ctx context.Context) error {
-		return err1(lp.Optimal(ctx, metric.Bimetric{Privacy: flat(110)}, .5, &lp.Options{Loss: flat(110).Distance}))
-	}},
-	{"balanced kernel", func(ctx context.Context) error {
-		all := flat(3000)
+	{"balanced kernel", flat, 3000, func(ctx context.Context, all metric.Finite) error {
 		outputs := make([]int, all.Len())
 		for y := range outputs {
 			outputs[y] = y
@@ -546,69 +484,54 @@ var ways = []watchedCall{
 		b := metric.Bimetric{Privacy: testkit.Must(metric.Subset(all, outputs[:256])), Utility: all}
 		return err1(lp.Optimal(ctx, b, 8, &lp.Options{Outputs: outputs, Tolerance: .2}))
 	}},
-	{"relaxations", func(ctx context.Context) error {
-		return err1(lp.Optimal(ctx, metric.Same(flat(300)), 8, &lp.Options{Outputs: []int{0, 1, 2, 3, 4, 5}, Tolerance: 1e-4}))
-	}},
-	{"ends of many items", func(ctx context.Context) error {
-		return err1(accountant.Shuffle{Records: 2000, Items: 300, Alpha0: 1, Diameter: 1}.LevelInterval(ctx, 1e-6))
-	}},
-	{"no privacy needed", func(ctx context.Context) error {
-		return err1(lp.MostPrivate(ctx, metric.Same(flat(12)), kl10.Target{Gamma: .5, Delta: .6}, nil))
-	}},
-	{"spanner", func(ctx context.Context) error {
-		return err1(lp.Spanner(ctx, metric.Same(flat(30)), 5, &lp.SpannerOptions{Options: lp.Options{TimeLimit: time.Hour}}))
-	}},
-	{"bounds without rows", func(ctx context.Context) error {
-		return err1(entropy.UpperBounds(ctx, two(globe(60)), 1, nil))
-	}},
-	{"bounds at a small level", func(ctx context.Context) error {
-		return err1(entropy.UpperBounds(ctx, metric.Same(flat(12)), 1e-3, nil))
-	}},
-	{"net of measures", func(ctx context.Context) error { return err1(families.MeasureNet(ctx, globe(40), 1)) }},
-	{"witnesses", func(ctx context.Context) error {
-		bounds, err := entropy.UpperBounds(ctx, two(globe(60)), 1, nil)
+	{"relaxations", flat, 300,
+		on(lp.Optimal, alone, 8, &lp.Options{Outputs: []int{0, 1, 2, 3, 4, 5}, Tolerance: 1e-4})},
+	{"ends of many items", flat, 1,
+		on(accountant.Shuffle{Records: 2000, Items: 300, Alpha0: 1, Diameter: 1}.LevelInterval, 1e-6)},
+	{"no privacy needed", flat, 12, on(lp.MostPrivate, alone, kl10.Target{Gamma: .5, Delta: .6})},
+	{"spanner", flat, 30, on(lp.Spanner, alone, 5, &lp.SpannerOptions{Options: lp.Options{TimeLimit: time.Hour}})},
+	{"bounds without rows", globe, 60, on(entropy.UpperBounds, beside, 1)},
+	{"bounds at a small level", flat, 12, on(entropy.UpperBounds, alone, 1e-3)},
+	{"net of measures", globe, 40, on(families.MeasureNet, here, 1)},
+	{"witnesses", globe, 60, func(ctx context.Context, f metric.Finite) error {
+		bounds, err := entropy.UpperBounds(ctx, two(f), 1, nil)
 		for _, b := range bounds {
 			if err == nil && b.Witness != nil {
-				_, err = b.Witness.Prove(ctx, two(globe(60)), 1)
+				_, err = b.Witness.Prove(ctx, two(f), 1)
 			}
 		}
 		return err
 	}},
-	{"clusters of a packing", func(ctx context.Context) error {
-		return err1(scale.Packing(ctx, globe(4200), nil, 1e-3, nil))
+	{"clusters of a packing", globe, 4200, on(scale.Packing, here, nil, 1e-3)},
+	{"doubled scales", globe, 300, on(scale.Doubling, here, []float64{.1})},
+	{"dense, singular", flat, 1,
+		on(dense.Factorize, 130, make([]float64, 130*130), func(a []float64) error { clear(a); return nil })},
+	{"two channels", flat, 40, func(ctx context.Context, f metric.Finite) error {
+		c := often(mechanism.Repeated{Mechanism: lazily(f), Times: 2}, mechanism.Repeated{Mechanism: lazily(globe(40)), Times: 1})
+		_, err := c.Audit(ctx, f, nil)
+		return cmp.Or(err, err1(c.Audit(ctx, f, &mechanism.AuditOptions{Delta: 1e-3})))
 	}},
-	{"doubled scales", func(ctx context.Context) error { return err1(scale.Doubling(ctx, globe(300), []float64{.1}, nil)) }},
-	{"dense, singular", func(ctx context.Context) error {
-		const n = 130
-		return err1(dense.Factorize(ctx, n, make([]float64, n*n), func(a []float64) error { clear(a); return nil }))
-	}},
-	{"two channels", func(ctx context.Context) error {
-		c := testkit.Must(mechanism.NewComposition(mechanism.Repeated{Mechanism: lazily(flat(40)), Times: 2}, mechanism.Repeated{Mechanism: lazily(globe(40)), Times: 1}))
-		_, err := c.Audit(ctx, flat(40), nil)
-		return cmp.Or(err, err1(c.Audit(ctx, flat(40), &mechanism.AuditOptions{Delta: 1e-3})))
-	}},
-	{"noise, so often", func(ctx context.Context) error {
-		c := testkit.Must(mechanism.NewComposition(mechanism.Repeated{Mechanism: laplace, Times: 1e5}, mechanism.Repeated{Mechanism: gaussian, Times: 10}))
-		return err1(c.AuditAt(ctx, .1, 1e-6))
-	}},
-	{"tracks, so often", func(ctx context.Context) error { // a law above and another below
-		c := testkit.Must(mechanism.NewComposition(mechanism.Repeated{Mechanism: knots, Times: 10}))
-		return err1(c.AuditAt(ctx, .1, 1e-6))
-	}},
-	{"level of a mechanism", func(ctx context.Context) error {
-		return err2(mechanism.AtLevel(ctx, flat(40), 1, func(ctx context.Context, alpha float64) (*mechanism.Channel, error) {
-			m, err := exponential.Standard(ctx, flat(40), alpha, nil)
+	{"noise, so often", flat, 1, on(func(metric.Finite) any {
+		few := mechanism.Repeated{Mechanism: gaussian, Times: 10}
+		return often(mechanism.Repeated{Mechanism: laplace, Times: 1e5}, few).AuditAt
+	}, .1, 1e-6)},
+	{"tracks, so often", flat, 1, on(func(metric.Finite) any { // a law above and another below
+		return often(mechanism.Repeated{Mechanism: knots, Times: 10}).AuditAt
+	}, .1, 1e-6)},
+	{"level of a mechanism", flat, 40, func(ctx context.Context, f metric.Finite) error {
+		return err2(mechanism.AtLevel(ctx, f, 1, func(ctx context.Context, alpha float64) (*mechanism.Channel, error) {
+			m, err := exponential.Standard(ctx, f, alpha, nil)
 			if err != nil {
 				return nil, err
 			}
 			return m.Channel, nil
 		}, nil))
 	}},
-	{"steep channel", func(ctx context.Context) error {
+	{"steep channel", flat, 1, func(ctx context.Context, _ metric.Finite) error {
 		c := testkit.Must(mechanism.FromLogWeights(context.Background(), 2, 2, []float64{0, 1e12, 1e12, 0}, nil))
 		return err1(c.Audit(ctx, space.Path(2, 1), &mechanism.AuditOptions{Delta: 1e-3}))
 	}},
-	{"accountant of several items", func(ctx context.Context) error {
+	{"accountant of several items", flat, 1, func(ctx context.Context, _ metric.Finite) error {
 		r, err := accountant.NewRandomizer(ctx, channel, path)
 		if err != nil {
 			return err
@@ -621,30 +544,30 @@ var ways = []watchedCall{
 		}
 		return cmp.Or(err, err2)
 	}},
-	{"accountant of a metric randomizer", func(ctx context.Context) error {
+	{"accountant of a metric randomizer", flat, 1, func(ctx context.Context, _ metric.Finite) error {
 		s := bits
 		s.Clones = accountant.MetricRandomizer
 		_, err := s.Level(ctx, 1e-6)
 		_, err2 := s.Budget(ctx, accountant.Promise{Alpha: .2, Delta: 1e-6})
 		return cmp.Or(err, err2)
 	}},
-	{"distribution of a spacing", func(ctx context.Context) error {
-		_, err := distribution.New(ctx, distribution.Finite(flat(60)), central, 1, &distribution.Options{Spacing: .3})
-		return cmp.Or(err, err1(distribution.New(ctx, distribution.Finite(flat(60)), central, 1, &distribution.Options{Spacing: 1e-3})))
-	}},
-	{"estimates", func(ctx context.Context) error {
+	{"distribution of a spacing", flat, 60,
+		on(distribution.New[int], finiteDomain, central, 1, &distribution.Options{Spacing: .3})},
+	{"distribution of a small spacing", flat, 60,
+		on(distribution.New[int], finiteDomain, central, 1, &distribution.Options{Spacing: 1e-3})},
+	{"estimates", flat, 1, func(ctx context.Context, _ metric.Finite) error {
 		return cmp.Or(estimated2(ctx, distribution.Box(metric.Euclidean{}, []float64{0, 0}, []float64{4, 4}), []float64{1, 2}, []float64{2, 2}, []float64{3, 2}),
 			estimated2(ctx, distribution.Sphere(metric.GreatCircle{Radius: 1}), place, metric.LatLon{Lat: 3}, metric.LatLon{Lon: 3}),
 			estimated2(ctx, distribution.Finite(flat(60)), 1, 2, 3),
-			estimated2(ctx, distribution.Finite(onLine(60)), 1, 2, 3), estimated2(ctx, distribution.Finite(nested()), 1, 2, 3))
+			estimated2(ctx, distribution.Finite(onLine(60)), 1, 2, 3), estimated2(ctx, distribution.Finite(nested(40)), 1, 2, 3))
 	}},
-	{"hard cells", func(ctx context.Context) error {
+	{"hard cells", flat, 1, func(ctx context.Context, _ metric.Finite) error {
 		_, err1 := scale.Entropic(ctx, metric.Same(high(120)), []float64{.3, 1, 3}, nil)
 		_, err2 := scale.Diametric(ctx, metric.Same(high(120)), []float64{.3, 1, 3}, nil)
 		_, err3 := scale.Doubling(ctx, high(150), []float64{.3, 1, 3}, nil)
 		return cmp.Or(err1, err2, err3)
 	}},
-	{"shuffles", func(ctx context.Context) error {
+	{"shuffles", flat, 1, func(ctx context.Context, _ metric.Finite) error {
 		for _, alpha := range []float64{.5, 2, 5} {
 			for _, items := range []int64{1, 10, 100} {
 				s := accountant.Shuffle{Records: 1000, Items: items, Alpha0: alpha, Diameter: 1}
@@ -658,22 +581,21 @@ var ways = []watchedCall{
 		}
 		return nil
 	}},
-	{"rare steps", func(ctx context.Context) error {
+	{"infinite distances", flat, 1, func(ctx context.Context, _ metric.Finite) error {
 		f := space.Formula(4, func(i, j int) float64 { return math.Inf(1) })
 		if _, err := wasserstein.DistanceEM(ctx, f, []int{0, 1}, []int{2, 3}); err == nil {
 			return errors.New("an infinite distance is none")
 		}
-		x := flat(300)
-		_, err1 := wasserstein.W1(ctx, x, arbitrary(300), uniformly(300), &wasserstein.Options{Cells: 1})
-		_, err2 := tsp.Solve(ctx, space.Path(1, 1), nil)
-		return cmp.Or(err1, err2)
+		return nil
 	}},
-	{"records of a table", func(ctx context.Context) error {
+	{"a cell of W1", flat, 300, on(wasserstein.W1, here, arbitrary, uniformly, &wasserstein.Options{Cells: 1})},
+	{"a tour of a point", bare(flat), 1, on(tsp.Solve, here)},
+	{"records of a table", flat, 1, func(ctx context.Context, _ metric.Finite) error {
 		_, err := tables.Release(ctx, seeded(), slices.Repeat(records, 7000))
 		s := testkit.Must(table.New(tableColumns, 1e-9, nil))
 		return cmp.Or(err, err1(s.Release(ctx, seeded(), slices.Repeat(records, 7000))))
 	}},
-	{"accountant of two outputs", func(ctx context.Context) error {
+	{"accountant of two outputs", flat, 1, func(ctx context.Context, _ metric.Finite) error {
 		c := testkit.Must(mechanism.FromProbabilities(context.Background(), 2, 2, []float64{.75, .25, .25, .75}, 1e-9, nil))
 		for _, n := range []int64{1000, 1 << 20} {
 			r, err := accountant.NewRandomizer(ctx, c, space.Path(2, 1))
@@ -686,8 +608,7 @@ var ways = []watchedCall{
 		}
 		return nil
 	}},
-	{"distribution of frequencies", func(ctx context.Context) error {
-		f := flat(5)
+	{"distribution of frequencies", flat, 5, func(ctx context.Context, f metric.Finite) error {
 		c := testkit.Must(exponential.Standard(context.Background(), f, 1, nil)).Channel
 		q, err := frequency.New(ctx, c, f, emd.Model{Trust: emd.Central, Users: 3, Items: 4}, &frequency.Options{Delta: 1e-6})
 		if err != nil {
@@ -697,8 +618,7 @@ var ways = []watchedCall{
 		_, err2 := frequency.NewClustered(ctx, gkrr, emd.Model{Trust: emd.Central, Users: 1000, Items: 4, Diameter: 1}, &frequency.Options{Delta: 1e-6})
 		return cmp.Or(err, err2)
 	}},
-	{"frequencies", func(ctx context.Context) error {
-		f := globe(40)
+	{"frequencies", globe, 40, func(ctx context.Context, f metric.Finite) error {
 		m := emd.Model{Trust: emd.Local, Items: 1}
 		_, err1 := frequency.NewHadamardBaseline(ctx, f, m, emd.DP{Eps: 1, Delta: 1e-6}, nil)
 		_, err2 := frequency.NewLaplaceBaseline(ctx, f, emd.Model{Trust: emd.Central, Users: 100, Items: 1}, 1)
@@ -706,47 +626,48 @@ var ways = []watchedCall{
 		_, err4 := hadamard.Channel(ctx)
 		return cmp.Or(err1, err2, err3, err4)
 	}},
-	{"relaxed by a search", func(ctx context.Context) error {
-		return err1(exponential.Relaxed(ctx, two(globe(60)), 5, &exponential.RelaxedOptions{Accuracy: true}))
-	}},
-	{"bound of a measure", func(ctx context.Context) error {
-		m, err := private.New(testkit.Must(domain.NewFinite(context.Background(), high(60), nil)), 1, &private.Options{Estimator: private.Nearest})
-		if err != nil {
-			return err
-		}
+	{"relaxed by a search", globe, 60, on(exponential.Relaxed, beside, 5, &exponential.RelaxedOptions{Accuracy: true})},
+	{"bound of a measure", high, 60, func(ctx context.Context, f metric.Finite) error {
+		d := testkit.Must(domain.NewFinite(context.Background(), f, nil))
+		m := testkit.Must(private.New(d, 1, &private.Options{Estimator: private.Nearest}))
 		return err1(m.LowerBound(ctx))
 	}},
-	{"cells of a domain", func(ctx context.Context) error { return err1(domain.NewFinite(ctx, flat(1<<15), nil)) }},
-	{"one-tree", func(ctx context.Context) error {
-		_, err := tsp.Solve(ctx, flat(2100), &tsp.SolveOptions{Kicks: -1, Bound: tsp.BoundTree})
-		return cmp.Or(err, err1(tsp.Solve(ctx, high(50), &tsp.SolveOptions{Bound: tsp.BoundTree})))
+	{"cells of a domain", flat, 1 << 15, on(domain.NewFinite, here)},
+	{"one-tree", flat, 2100, on(tsp.Solve, here, &tsp.SolveOptions{Kicks: -1, Bound: tsp.BoundTree})},
+	{"one-tree without places", high, 50, on(tsp.Solve, here, &tsp.SolveOptions{Bound: tsp.BoundTree})},
+	{"tours of some points", high, 60, on(tsp.CoveringIntegral, here)},
+	{"matching of places", flat, 500, on(wasserstein.Assignment, divided)},
+	{"matching by auction", flat, 1, on(wasserstein.Assignment,
+		wasserstein.CostFunc(300, 300, func(i, j int) float64 { return float64((i + 1) * (j + 1)) }))},
+	{"far measures without places", flat, 200, func(ctx context.Context, f metric.Finite) error {
+		n := f.Len()
+		far := func(i, j int) float64 { return 1000 + float64(j) + math.Abs(math.Sin(float64(i*n+j))) }
+		return err1(wasserstein.Between(ctx, wasserstein.CostFunc(n, n, far), uniformly(n), arbitrary(n), nil))
 	}},
-	{"tours of some points", func(ctx context.Context) error { return err1(tsp.CoveringIntegral(ctx, high(60))) }},
-	{"matching of places", func(ctx context.Context) error {
-		f := flat(500)
-		a, b := parity(500)
-		return err1(wasserstein.Assignment(ctx, testkit.Must(wasserstein.Distances(f, a, b)), nil))
-	}},
-	{"matching by auction", func(ctx context.Context) error {
-		n := 300
-		return err1(wasserstein.Assignment(ctx, wasserstein.CostFunc(n, n, func(i, j int) float64 { return float64((i + 1) * (j + 1)) }), nil))
-	}},
-	{"far measures without places", func(ctx context.Context) error {
-		n := 200
-		c := wasserstein.CostFunc(n, n, func(i, j int) float64 { return 1000 + float64(j) + math.Abs(math.Sin(float64(i*n+j))) })
-		return err1(wasserstein.Between(ctx, c, uniformly(n), arbitrary(n), nil))
-	}},
-	{"progress of many cells", func(ctx context.Context) error {
-		n := 4200
+	{"progress of many cells", flat, 4200, func(ctx context.Context, f metric.Finite) error {
+		n := f.Len()
 		mu, nu := make([]float64, n), make([]float64, n)
 		for i := range n / 2 {
 			mu[2*i], nu[2*i+1] = 1, 1
 		}
-		return err1(wasserstein.W1(ctx, flat(n), mu, nu, &wasserstein.Options{Progress: func(int, float64, float64) {}}))
+		return err1(wasserstein.W1(ctx, f, mu, nu, silent))
 	}},
-	{"closed form of rounded places", func(ctx context.Context) error {
-		return err1(wasserstein.W1(ctx, onLine(60), arbitrary(60), uniformly(60), nil))
-	}},
+	{"closed form of rounded places", onLine, 60, on(wasserstein.W1, here, arbitrary, uniformly)},
+}
+
+var (
+	silent       = &wasserstein.Options{Progress: func(int, float64, float64) {}}
+	finiteDomain = func(f metric.Finite) any { return distribution.Finite(f) }
+	// divided are the costs from the even points to the odd ones.
+	divided = func(f metric.Finite) any {
+		a, b := parity(f.Len())
+		return testkit.Must(wasserstein.Distances(f, a, b))
+	}
+)
+
+// bare is a space without its coordinates, rows and order.
+func bare(of func(n int) metric.Finite) func(n int) metric.Finite {
+	return func(n int) metric.Finite { return space.Formula(n, of(n).Distance) }
 }
 
 // parity gives the even and the odd numbers.
@@ -795,19 +716,19 @@ var large = regexp.MustCompile("^(relaxations|start at a small level|balanced ke
 var endless = regexp.MustCompile("^(words|table|mechanismtest|measure[.](Count|Release)|private[.]Measure|distribution[.]Histogram)")
 
 // elsewhere are the spaces on which a long call takes other ways.
-var elsewhere = map[string]func() metric.Finite{
+var elsewhere = map[string]func(n int) metric.Finite{
 	"scale.Entropic": nested, "scale.Diametric": nested, "scale.Doubling": nested, "scale.Outer": nested, "scale.Packing": nested,
 	"exponential.Best": nested, "domain.NewFinite": nested, "wasserstein.Assignment": nested, "entropy.LevelFor": doubled,
 	"tsp.Solve": doubled, "tsp.Solve, without an index": nested, "wasserstein.W1": doubled,
-	"mechanism.Composition.Audit": func() metric.Finite { return flat(150) },
+	"mechanism.Composition.Audit": func(int) metric.Finite { return flat(150) },
 }
 
-// nested is an ultrametric, and doubled has each point twice.
-func nested() metric.Finite {
-	return testkit.Must(metric.Subdominant(context.Background(), flat(40)))
+// nested is an ultrametric, and doubled has each of 75 points twice.
+func nested(n int) metric.Finite {
+	return testkit.Must(metric.Subdominant(context.Background(), flat(n)))
 }
 
-func doubled() metric.Finite {
+func doubled(int) metric.Finite {
 	pts := make([][]float64, 150)
 	for i := range pts {
 		pts[i] = []float64{float64(i / 2 % 7), float64(i / 14)}

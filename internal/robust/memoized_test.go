@@ -8,7 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/arch/api"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/additive"
@@ -83,23 +82,23 @@ func TestMemoized_IsHandedOn(t *testing.T) {
 		t.Error(err)
 	}
 	found := 0
-	testkit.Check(t, api.EachDecl(root, func(pkg string, decl ast.Decl) {
-		fn, ok := decl.(*ast.FuncDecl)
+	for _, d := range testkit.Must(declarations()) {
+		fn, ok := d.Decl.(*ast.FuncDecl)
 		if !ok || fn.Recv != nil || !fn.Name.IsExported() || !slices.ContainsFunc(fn.Type.Params.List, func(p *ast.Field) bool {
 			typ := p.Type
 			if list, ok := typ.(*ast.Ellipsis); ok {
 				typ = list.Elt
 			}
-			return slices.Contains(takers, qualified(pkg, typ))
+			return slices.Contains(takers, qualified(d.pkg, typ))
 		}) {
-			return
+			continue
 		}
-		name := pkg + "." + fn.Name.Name
+		name := d.pkg + "." + fn.Name.Name
 		found++
 		if _, ok := anyDraws[name]; (holders[name] != nil) == ok {
 			t.Errorf("%s takes a mechanism: tried %v, exempt %v", name, holders[name] != nil, ok)
 		}
-	}))
+	}
 	if found != len(holders)+len(anyDraws) {
 		t.Errorf("%d functions take a mechanism, and %d are tried or exempt", found, len(holders)+len(anyDraws))
 	}

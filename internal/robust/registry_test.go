@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/arch/api"
@@ -30,7 +31,7 @@ func TestRegistry_IsComplete(t *testing.T) {
 		}
 	}
 	seen := map[string]bool{}
-	names, _ := fallible(t)
+	names, _ := fallible()
 	for _, name := range names {
 		seen[name] = true
 		_, exempt := unregistered[name]
@@ -63,7 +64,7 @@ var binaries = []any{aReport, counts}
 // MarshalBinary: they read back from JSON, or what they hold cannot be seen by
 // encoding/json, which is told so.
 func TestBinaries_AreWholeInJSON(t *testing.T) {
-	s := surface(t)
+	s := surface()
 	var names []string
 	for _, v := range binaries {
 		typ := reflect.TypeOf(v)
@@ -90,7 +91,7 @@ func TestBinaries_AreWholeInJSON(t *testing.T) {
 // TestLongCalls_AreComplete reads every public package: each exported function and method that
 // takes a context is among the long calls, or it is short, with the reason.
 func TestLongCalls_AreComplete(t *testing.T) {
-	_, names := fallible(t)
+	_, names := fallible()
 	for _, name := range names {
 		long := slices.ContainsFunc(longCalls, func(c longCall) bool { return c.name == name || strings.HasPrefix(c.name, name+",") })
 		if _, ok := shortCalls[name]; ok == long {
@@ -104,25 +105,37 @@ func TestLongCalls_AreComplete(t *testing.T) {
 	}
 }
 
+// declaration is one of a public package.
+type declaration struct {
+	pkg string
+	ast.Decl
+}
+
+// declarations are those of all public packages.
+var declarations = sync.OnceValues(func() (all []declaration, err error) {
+	err = api.EachDecl(root, func(pkg string, d ast.Decl) { all = append(all, declaration{pkg, d}) })
+	return all, err
+})
+
 // fallible returns the names of the exported functions and methods of exported
 // types, in all public packages, that take arguments and return an error, and those
 // among them that take a context.
-func fallible(t *testing.T) (names, contexts []string) {
-	testkit.Check(t, api.EachDecl(root, func(pkg string, decl ast.Decl) {
-		fn, ok := decl.(*ast.FuncDecl)
+func fallible() (names, contexts []string) {
+	for _, d := range testkit.Must(declarations()) {
+		fn, ok := d.Decl.(*ast.FuncDecl)
 		if !ok || api.FuncName(fn) == "" || fn.Type.Params.NumFields() == 0 || fn.Type.Results == nil {
-			return
+			continue
 		}
 		last := fn.Type.Results.List[len(fn.Type.Results.List)-1]
 		if id, ok := last.Type.(*ast.Ident); !ok || id.Name != "error" {
-			return
+			continue
 		}
-		name := pkg + "." + api.FuncName(fn)
+		name := d.pkg + "." + api.FuncName(fn)
 		names = append(names, name)
 		if p, ok := fn.Type.Params.List[0].Type.(*ast.SelectorExpr); ok && p.Sel.Name == "Context" {
 			contexts = append(contexts, name)
 		}
-	}))
+	}
 	slices.Sort(names)
 	slices.Sort(contexts)
 	return names, contexts

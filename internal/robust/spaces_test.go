@@ -155,7 +155,6 @@ var metricCalls = []call{
 	{"metric.Spanner", metric.Spanner, []any{points, 1.5}},
 	{"metric.NewTree", metric.NewTree, []any{[]int{-1, 0, 0}, []float64{0, 1, 2}}},
 	{"metric.TreeFromPaths", metric.TreeFromPaths, []any{[][]string{{"a", "b"}, {"a", "c"}}}},
-	{"metric.Tree.WithNames", taxonomy.WithNames, []any{[]string{"a", "b", "c", "d", "e", "f", "g"}}},
 	{"metric.NewUltrametric", metric.NewUltrametric, []any{[]int{2, 0, 1}, []float64{1, 2}}},
 	{"metric.FromLinkage", metric.FromLinkage, []any{3, []metric.Merge{{A: 0, B: 1, Height: 1}, {A: 2, B: 3, Height: 2}}}},
 	{"metric.Validate", metric.Validate, []any{points, &metric.ValidateOptions{}}},
@@ -172,7 +171,6 @@ var metricCalls = []call{
 
 var kitCalls = []call{
 	{"metrictest.TestFinite", metrictest.TestFinite, []any{points, &metrictest.Options{}}},
-	{"metrictest.TestBimetric", metrictest.TestBimetric, []any{same, &metrictest.Options{}}},
 	{"metrictest.TestSpace", metrictest.TestSpace[[]float64], []any{metric.Euclidean{}, plane, &metrictest.Options{}}},
 }
 

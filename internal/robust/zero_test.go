@@ -53,7 +53,7 @@ var interfaces = []string{"mechanism.Mechanism", "emd.Releaser"}
 // of nil pointers of their types: it returns an error, or panics where it returns none
 // and names a constructor.
 func TestZeros_Refuse(t *testing.T) {
-	s := surface(t)
+	s := surface()
 	for _, zero := range zeros {
 		v := reflect.ValueOf(zero)
 		name := typeName(v.Type().Elem())
@@ -182,7 +182,7 @@ func typeName(t reflect.Type) string {
 // TestZeros_AreComplete reads every public package: each exported type with an exported
 // method that takes a *rand.Rand, its own or that of an embedded type, is in zeros.
 func TestZeros_AreComplete(t *testing.T) {
-	s := surface(t)
+	s := surface()
 	var have []string
 	for _, zero := range zeros {
 		have = append(have, typeName(reflect.TypeOf(zero).Elem()))
@@ -216,15 +216,15 @@ type types struct {
 	binaries     []string            // they have MarshalBinary, in order
 }
 
-func surface(t *testing.T) types {
-	t.Helper()
+func surface() types {
 	s := types{draws: map[string]bool{}, declares: map[string]bool{}, constructors: map[string][]string{}}
 	embeds := map[string][]string{}
-	testkit.Check(t, api.EachDecl(root, func(pkg string, decl ast.Decl) {
-		switch d := decl.(type) {
+	for _, decl := range testkit.Must(declarations()) {
+		pkg := decl.pkg
+		switch d := decl.Decl.(type) {
 		case *ast.FuncDecl:
 			if !d.Name.IsExported() {
-				return
+				continue
 			}
 			if d.Recv != nil && d.Name.Name == "MarshalBinary" {
 				s.binaries = append(s.binaries, qualified(pkg, d.Recv.List[0].Type))
@@ -234,7 +234,7 @@ func surface(t *testing.T) types {
 				s.draws[name], s.declares[name+"."+d.Name.Name] = true, true
 			}
 			if d.Type.Results == nil {
-				return
+				continue
 			}
 			for _, r := range d.Type.Results.List {
 				name, by := qualified(pkg, r.Type), d.Name.Name
@@ -268,7 +268,7 @@ func surface(t *testing.T) types {
 				}
 			}
 		}
-	}))
+	}
 	slices.Sort(s.binaries)
 	for grown := true; grown; {
 		grown = false

@@ -4,8 +4,8 @@
 //	fmt.Println(metrictest.TestSpace(context.Background(), metric.Func[uint](jaccard), sets, nil))
 //
 // [TestSpace] is for a [metric.Space] with some points of it, [TestFinite] for a
-// [metric.Finite], [TestBimetric] for two of them. They return nil or every law that fails,
-// joined, each a [*Failure] with a witness. Run the test under the race detector, too.
+// [metric.Finite]. They return nil or every law that fails, joined, each a [*Failure] with a
+// witness. Run the test under the race detector, too.
 //
 // # The laws
 //

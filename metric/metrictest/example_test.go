@@ -73,10 +73,3 @@ func ExampleTestSpace() {
 	// Output:
 	// metrictest: TestSpace: metric: d(i,j) <= d(i,k) + d(k,j) fails at i=0, j=2, k=1 by 2; points[0] = 10; points[2] = 12; points[1] = 11
 }
-
-func ExampleTestBimetric() {
-	// Privacy goes by the time of the week, errors by the calendar.
-	fmt.Println(metrictest.TestBimetric(context.Background(), metric.Bimetric{Privacy: cycle{noon}, Utility: noon}, nil))
-	// Output:
-	// <nil>
-}

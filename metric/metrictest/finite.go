@@ -18,24 +18,7 @@ import (
 // Up to Options.MaxPoints points it takes some 30 Len()^2 distances and
 // Len()^3 arithmetic, above that some millions of distances.
 func TestFinite(ctx context.Context, f metric.Finite, o *Options) error {
-	return testFinite(ctx, "metrictest: TestFinite", f, o)
-}
-
-// TestBimetric checks both metrics of b as [TestFinite] does, and that they
-// have the same number of points. Failures say which of the two they are about.
-func TestBimetric(ctx context.Context, b metric.Bimetric, o *Options) error {
-	const op = "metrictest: TestBimetric"
-	if err := b.Check(); err != nil {
-		return fault.Within(op, err)
-	}
-	err := testFinite(ctx, op+": Privacy", b.Privacy, o)
-	if b.OneMetric() {
-		return err
-	}
-	return errors.Join(err, testFinite(ctx, op+": Utility", b.Utility, o))
-}
-
-func testFinite(ctx context.Context, op string, f metric.Finite, o *Options) error {
+	const op = "metrictest: TestFinite"
 	opt, err := withDefaults(op, o)
 	if err != nil {
 		return err

@@ -6,7 +6,6 @@ import (
 	"math"
 	"runtime"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -277,25 +276,6 @@ func TestFinite_CatchesTheUnsteady(t *testing.T) {
 	}
 }
 
-func TestBimetric_NamesTheMetric(t *testing.T) {
-	bad := shown{with(newLine(), distance(gap))}
-	good := newLine()
-	for _, c := range []struct {
-		b    metric.Bimetric
-		want string
-	}{
-		{metric.Same(good), ""},
-		{metric.Bimetric{Privacy: good, Utility: shown{good}}, ""},
-		{metric.Bimetric{Privacy: bad, Utility: good}, "Privacy"},
-		{metric.Bimetric{Privacy: good, Utility: bad}, "Utility"},
-	} {
-		err := metrictest.TestBimetric(t.Context(), c.b, nil)
-		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%v, want %q", err, c.want)
-		}
-	}
-}
-
 func TestFinite_Refuses(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -304,7 +284,6 @@ func TestFinite_Refuses(t *testing.T) {
 		{metrictest.TestSpace(t.Context(), metric.Manhattan{}, nil, nil), metric.ErrEmpty},
 		{metrictest.TestFinite(t.Context(), nil, nil), metric.ErrEmpty},
 		{metrictest.TestFinite(t.Context(), none, nil), metric.ErrEmpty},
-		{metrictest.TestBimetric(t.Context(), metric.Bimetric{Privacy: none}, nil), metric.ErrEmpty},
 		{metrictest.TestFinite(ctx, newLine(), nil), context.Canceled},
 	} {
 		if !errors.Is(c.err, c.want) {

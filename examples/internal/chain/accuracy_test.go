@@ -128,37 +128,30 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 	n := b.Len()
 	inf := math.Inf(1)
 	var out []link
-	add := func(name string, bound float64, m *exponential.Mechanism, err error) {
-		t.Helper()
-		var negative *exponential.NegativeWeightError
-		if errors.As(err, &negative) || errors.Is(err, exponential.ErrSingular) {
-			return // it does not exist here
+	add := func(name string, bound float64) func(*exponential.Mechanism, error) {
+		return func(m *exponential.Mechanism, err error) {
+			t.Helper()
+			switch {
+			case errors.As(err, new(*exponential.NegativeWeightError)), errors.Is(err, exponential.ErrSingular): // there is none here
+			case err != nil:
+				t.Errorf("%s: %v", name, err)
+			default:
+				out = append(out, link{name, m.Channel, m.Audited.Hi, bound})
+			}
 		}
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			return
-		}
-		out = append(out, link{name, m.Channel, m.Audited.Hi, bound})
 	}
 
 	radius, center, err := metric.Radius(t.Context(), b.Utility)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := exponential.Constant(n, center, "")
-	add("Constant", radius*(1+lossTol), m, err)
-	m, err = exponential.Standard(t.Context(), b.Privacy, alpha, nil)
-	add("Standard", inf, m, err)
+	testkit.Check(t, err)
 	weights := make([]float64, n)
 	for i, r := 0, random.Seeded(1); i < n; i++ {
 		weights[i] = r.ExpFloat64()
 	}
-	m, err = exponential.Weighted(t.Context(), b.Privacy, alpha, weights, nil)
-	add("Weighted", inf, m, err)
-	m, err = exponential.Tuned(t.Context(), b.Privacy, alpha, nil)
-	add("Tuned", inf, m, err)
-	m, err = exponential.Tight(t.Context(), b.Privacy, alpha, nil)
-	add("Tight", inf, m, err)
+	add("Constant", radius*(1+lossTol))(exponential.Constant(n, center, ""))
+	add("Standard", inf)(exponential.Standard(t.Context(), b.Privacy, alpha, nil))
+	add("Weighted", inf)(exponential.Weighted(t.Context(), b.Privacy, alpha, weights, nil))
+	add("Tuned", inf)(exponential.Tuned(t.Context(), b.Privacy, alpha, nil))
+	add("Tight", inf)(exponential.Tight(t.Context(), b.Privacy, alpha, nil))
 
 	// Lemma 4.1 of BSV24: the standard mechanism on a net, by s(Z, alpha/3).
 	s := testkit.Must(scale.Entropic(t.Context(), metric.Same(b.Privacy), []float64{alpha / 3}, nil))[0]
@@ -170,8 +163,7 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 	} else {
 		bound *= stretch * (1 + lossTol)
 	}
-	m, err = exponential.Standard(t.Context(), b.Privacy, alpha, &exponential.Options{Outputs: net})
-	add("Standard on the net of Lemma 4.1", bound, m, err)
+	add("Standard on the net of Lemma 4.1", bound)(exponential.Standard(t.Context(), b.Privacy, alpha, &exponential.Options{Outputs: net}))
 
 	// Theorem 5.1 beyond ultrametrics: the relaxed mechanism, by s + (15k-1) s_o.
 	entropic := testkit.Must(scale.Entropic(t.Context(), b, []float64{directed.DivDown(alpha, 3)}, nil))[0]
@@ -182,13 +174,13 @@ func mechanisms(t *testing.T, b metric.Bimetric, alpha float64) []link {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		add(name, m.Bound, &m.Mechanism, nil)
+		add(name, m.Bound)(&m.Mechanism, nil)
 		if o.Accuracy && math.IsInf(m.Bound, 1) {
 			t.Errorf("%s has no bound", name)
 		}
 	}
 
 	best := testkit.Must(exponential.Best(t.Context(), b, alpha, nil))
-	add("Best", best.Objective*(1+lossTol), &best.Mechanism, nil)
+	add("Best", best.Objective*(1+lossTol))(&best.Mechanism, nil)
 	return out
 }

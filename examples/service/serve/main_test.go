@@ -23,6 +23,7 @@ import (
 
 	"github.com/metricdp/metricdp/examples/service"
 	"github.com/metricdp/metricdp/examples/service/internal/pgtest"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // The test's own program is the server too.
@@ -46,20 +47,13 @@ func start(t *testing.T, env []string, args ...string) *process {
 	t.Helper()
 	p := &process{Cmd: exec.Command(os.Args[0], append([]string{"-addr", "127.0.0.1:0"}, args...)...)}
 	p.Env = append(append(os.Environ(), "METRICDP_SERVE=1"), env...)
-	log, err := os.CreateTemp(t.TempDir(), "log")
-	if err != nil {
-		t.Fatal(err)
-	}
+	log := testkit.Must(os.CreateTemp(t.TempDir(), "log"))
 	defer log.Close()
 	p.Stderr, p.log = log, log.Name()
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, p.Start())
 	t.Cleanup(func() { p.Process.Kill(); p.Wait() })
 	var line struct{ Addr string }
-	if err := json.Unmarshal(p.says(t, "listening"), &line); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, json.Unmarshal(p.says(t, "listening"), &line))
 	p.url = "http://" + line.Addr
 	return p
 }
@@ -68,10 +62,7 @@ func start(t *testing.T, env []string, args ...string) *process {
 func (p *process) says(t *testing.T, what string) []byte {
 	t.Helper()
 	for range 1000 {
-		text, err := os.ReadFile(p.log)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := testkit.Must(os.ReadFile(p.log))
 		for line := range bytes.Lines(text) {
 			if bytes.Contains(line, []byte(what)) && bytes.HasSuffix(line, []byte("\n")) {
 				return line
@@ -216,10 +207,7 @@ func killed(t *testing.T, env []string, args ...string) {
 		for _, s := range servers {
 			had := count(user)
 			for n := range inputs {
-				r, err := s.ask(user, n)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := testkit.Must(s.ask(user, n))
 				note(user, n, had, r)
 			}
 		}
@@ -246,10 +234,7 @@ func TestServe_Drains(t *testing.T) {
 	if r, err := p.ask(0, 1); err != nil || r.status != 200 {
 		t.Fatal(r, err)
 	}
-	conn, err := net.Dial("tcp", strings.TrimPrefix(p.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := testkit.Must(net.Dial("tcp", strings.TrimPrefix(p.url, "http://")))
 	defer conn.Close()
 	body := `{"lat": 1, "lon": 7}`
 	fmt.Fprintf(conn, "POST /v1/place HTTP/1.1\r\nHost: x\r\nX-User: user 0\r\nContent-Type: application/json\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", len(body))
@@ -258,9 +243,7 @@ func TestServe_Drains(t *testing.T) {
 		t.Fatal(line, err)
 	}
 	in.ReadString('\n')
-	if err := p.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, p.Process.Signal(syscall.SIGTERM))
 	p.says(t, "stopping")
 	io.WriteString(conn, body)
 	if res, err := http.ReadResponse(in, nil); err != nil || res.StatusCode != 200 {

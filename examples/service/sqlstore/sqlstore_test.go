@@ -15,6 +15,7 @@ import (
 
 	"github.com/metricdp/metricdp/examples/service/internal/pgtest"
 	"github.com/metricdp/metricdp/examples/service/sqlstore"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 )
 
@@ -35,10 +36,7 @@ func databases(t *testing.T, test func(t *testing.T, open func() (*sqlstore.Stor
 // A Swap happens where the value is the old one, and nowhere else.
 func TestStore_ComparesAndSets(t *testing.T) {
 	databases(t, func(t *testing.T, open func() (*sqlstore.Store, error)) {
-		s, err := open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Must(open())
 		all := make([]byte, 256) // of any bytes
 		for i := range all {
 			all[i] = byte(i)
@@ -79,9 +77,7 @@ func TestStore_ComparesAndSets(t *testing.T) {
 		if _, err := s.Swap("a", nil, []byte("1")); err == nil {
 			t.Error("a closed store swaps")
 		}
-		if s, err = open(); err != nil {
-			t.Fatal(err)
-		}
+		s = testkit.Must(open())
 		defer s.Close()
 		if got, _, err := s.Load("a"); err != nil || string(got) != "3" {
 			t.Errorf("opened again: %q, %v", got, err)
@@ -124,10 +120,7 @@ func TestStore_Arbitrates(t *testing.T) {
 			})
 		}
 		all.Wait()
-		s, err := open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := testkit.Must(open())
 		defer s.Close()
 		if got, _, err := s.Load("n"); err != nil || string(got) != fmt.Sprint(stores*each) {
 			t.Errorf("%s, %v, want %d", got, err, stores*each)
@@ -138,10 +131,7 @@ func TestStore_Arbitrates(t *testing.T) {
 // The files are their owner's alone, and a folder that others may look into is refused.
 func TestSQLite_Permissions(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "data")
-	s, err := sqlstore.SQLite(context.Background(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testkit.Must(sqlstore.SQLite(context.Background(), dir))
 	defer s.Close()
 	if _, err := s.Swap("a", nil, []byte("1")); err != nil {
 		t.Fatal(err)
@@ -159,9 +149,7 @@ func TestSQLite_Permissions(t *testing.T) {
 		t.Errorf("%v, %v", info.Mode(), err)
 	}
 	open := t.TempDir()
-	if err := os.Chmod(open, 0o750); err != nil {
-		t.Fatal(err)
-	}
+	testkit.Check(t, os.Chmod(open, 0o750))
 	if _, err := sqlstore.SQLite(context.Background(), open); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("%v", err)
 	}
@@ -178,10 +166,7 @@ func TestPostgres_Durable(t *testing.T) {
 	if err = errors.Join(err, db.Close()); err != nil {
 		t.Fatal(err)
 	}
-	s, err := sqlstore.Postgres(context.Background(), server.Source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := testkit.Must(sqlstore.Postgres(context.Background(), server.Source))
 	defer s.Close()
 	var old []byte
 	for i := range 50 {
