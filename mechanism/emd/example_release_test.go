@@ -85,11 +85,8 @@ func ExampleModel_FromItems() {
 		log.Fatal(err)
 	}
 	fmt.Println(g)
-	back, err := g.ToItems(0)
-	fmt.Println(back, err)
 	// Output:
 	// 5-private per unit under d_EM (local, one user of 10 items, diameter 1)
-	// 0.5-private per unit <nil>
 }
 
 // A mechanism that a curator runs on the places of a hundred users, and whose

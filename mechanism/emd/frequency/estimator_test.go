@@ -65,8 +65,8 @@ func oneOf(t testing.TB, f *Estimator, y int) []float64 {
 // lawOf is what item x is released as.
 func lawOf(t testing.TB, f *Estimator, c *mechanism.Channel, x int) []float64 {
 	t.Helper()
-	if h, ok := f.inv.(*Hadamard); ok {
-		c = testkit.Must(h.Channel(t.Context()))
+	if h, ok := f.inv.(*hadamard); ok {
+		c = channelOf(t, h, f.space.Len())
 	}
 	return c.Row(x, nil)
 }

@@ -158,21 +158,7 @@ func ExampleNewGKRR() {
 	// 0.1-private per km: 4 as 0 <nil>
 }
 
-func ExampleNewHadamard() {
-	h, err := frequency.NewHadamard(1000, 0.5)
-	if err != nil {
-		log.Fatal(err)
-	}
-	y, err := h.Release(nil, 17)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(h.Outputs(), y < h.Outputs())
-	// Output:
-	// 1024 true
-}
-
-// A user shuffles its own ratings, one to five, a quarter apart: the list says how often each came out.
+// A user shuffles its own ratings, one to five, a quarter apart, and says how often each came out.
 func ExampleNewItemWise() {
 	ctx := context.Background()
 	stars, err := metric.NewPoints([]float64{0, 0.25, 0.5, 0.75, 1}, metric.Numbers[float64]{})
@@ -189,9 +175,9 @@ func ExampleNewItemWise() {
 	}
 	fmt.Println(release.Guarantee())
 	r := rand.New(rand.NewChaCha8([32]byte{1})) // nil for private data
-	list, err := release.ReleaseShuffled(r, emd.One([]int{4, 4, 4, 4, 4, 3, 4, 4}))
-	fmt.Println(list, err)
+	counts, err := release.Release(r, emd.One([]int{4, 4, 4, 4, 4, 3, 4, 4}))
+	fmt.Println(counts, err)
 	// Output:
 	// 11.8371-private per unit under d_EM (local, one user of 8 items, diameter 1)
-	// [4 3 3 4 3 4 3 4] <nil>
+	// [0 0 0 4 4] <nil>
 }

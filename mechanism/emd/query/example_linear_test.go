@@ -81,17 +81,6 @@ func ExampleLinearMap() {
 	// linear map of average: constant 2.288246 <nil>
 }
 
-// A cut is no query: its mean jumps. On integer distances it is one.
-func ExampleIndicator() {
-	_, err := query.Indicator(func(x []float64) bool { return x[0] < 3 }, 0)
-	fmt.Println(errors.Is(err, query.ErrDiscontinuous))
-	q, err := query.Indicator(func(word string) bool { return len(word) > 3 }, 1) // edit distance
-	fmt.Println(q.Lipschitz, err)
-	// Output:
-	// true
-	// 1 <nil>
-}
-
 // How the visits of all users are spread over three stations, by a curator.
 func ExampleShares() {
 	stations, err := metric.NewPoints([][2]float64{{0, 0}, {0, 5}, {8, 0}}, metric.Plane{}) // km

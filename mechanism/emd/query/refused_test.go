@@ -41,7 +41,6 @@ func TestQueries_Refuse(t *testing.T) {
 		{ball([]float64{inf}, 1, Smoothing{Width: 1}), "center: ", nil},
 		{ball([]float64{1}, 1, Smoothing{Width: 5e-324}), "1/Width = +Inf", nil},
 		{ball([]float64{1}, 1, Smoothing{Width: 1, Kernel: 9}), "Kernel = 9", nil},
-		{testkit.Err(Indicator(func(int) bool { return true }, 0)), "query: Indicator: ", ErrDiscontinuous},
 		{mapped([][]float64{{1, 2}}, l3), "query: LinearMap: phi.Norm.P = 3, want 1 or 2", nil},
 		{mapped([][]float64{{1, 2}, {3}}, l2), "f[1] has size 1, want 2", nil},
 		{mapped([][]float64{{0, 0}}, l2), "||f|| = 0", nil},
