@@ -116,15 +116,11 @@ var ofEMD = []scenario{
 		out = append(out, lo("alpha", p.Alpha), hi("distance", p.SampleDistance))
 		inner := must(query.NewLinear(ctx, query.Average(additive.Norm{P: 1, Dim: 2}), emd.Model{Trust: emd.Central, Users: 1000, Items: 300, Diameter: 4.7}, emd.Promise{Alpha: 0.7}, nil))
 		r := must(emd.NewReduced(inner, emd.Sampling{Radius: 0.5, Delta: 1e-6}))
-		out = append(out, hi("distance", r.SampleDistance()))
 		return append(out, pair("reduced", r.Guarantee().At(0.5))...)
 	}},
 	{"constants", "", func() (out []end) {
 		numbers := metric.Numbers[float64]{}
-		for _, k := range []query.Kernel{query.Ramp} {
-			q := must(query.Ball(numbers, 0.3, 0.7, query.Smoothing{Width: 0.3, Kernel: k}))
-			out = append(out, hi("ball", q.Lipschitz))
-		}
+		out = append(out, hi("ball", must(query.Ball(numbers, 0.3, 0.7, query.Smoothing{Width: 0.3})).Lipschitz))
 		for _, p := range []float64{1, 2, 3, math.Inf(1)} {
 			out = append(out, hi("landmarks", must(query.Landmarks(numbers, p, 0.1, 0.3, 0.7)).Lipschitz))
 		}

@@ -394,7 +394,6 @@ var emdCalls = []call{
 		}
 		return emd.NewReduced[[]float64, []float64](l, o)
 	}, []any{reduceTo, reduceModel}},
-	{"emd.Reduced.GuaranteeFor", reduced.GuaranteeFor, []any{reduceTo}},
 	{"emd.Reduced.Release", reduced.Release, []any{seeded(), threePaths}},
 	{"emd.PlanReduction", emd.PlanReduction, []any{unbounded, 0.5, emd.DP{Eps: 1, Delta: 1e-6}, &emd.PlanOptions{}}},
 	{"emd.PlanReduction", emd.PlanReduction, []any{unbounded, 0.5, emd.DP{Eps: 1, Delta: 1e-6}, &emd.PlanOptions{Samples: []int{10, 20}, Value: func(p emd.ReducePlan) float64 { return p.Alpha }}}},

@@ -114,22 +114,6 @@ func ExampleShares() {
 	// as a distribution: [0.219 0.448 0.333] <nil>
 }
 
-// Within 1 km of a clinic, fading out over 2 km.
-func ExampleBall() {
-	near, err := query.Ball(metric.Plane{}, [2]float64{5, 2}, 1, query.Smoothing{Width: 2})
-	if err != nil {
-		log.Fatal(err)
-	}
-	share := make([]float64, 1)
-	for _, x := range []float64{5, 6, 7, 8} {
-		near.Func([2]float64{x, 2}, share)
-		fmt.Print(share[0], " ")
-	}
-	fmt.Println("constant", near.Lipschitz)
-	// Output:
-	// 1 1 0.5 0 constant 0.5
-}
-
 func ExampleRegion() {
 	// West of x = 3, fading out over 2 km.
 	west, err := query.Region(func(x []float64) float64 { return max(0, x[0]-3) }, query.Smoothing{Width: 2})

@@ -39,7 +39,8 @@ type Query[P any] struct {
 	// Func writes f(x) to all of dst, of length Norm.Dim. It depends on x only, keeps neither, and
 	// is safe for concurrent use.
 	Func func(x P, dst []float64)
-	// Check, where not nil, says why Func, called after it, cannot take an item.
+	// Check, where not nil, says why Func, called after it, cannot take an item, or why that lies
+	// outside the space of the model.
 	Check func(x P) error
 }
 
