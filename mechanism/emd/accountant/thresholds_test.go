@@ -65,7 +65,7 @@ func TestShuffle_AnswersAgree(t *testing.T) {
 	for range 40 {
 		cases = append(cases, drawShuffle(r, 12))
 	}
-	for _, s := range cases[:testkit.Sweep(len(cases)/5, len(cases))] {
+	for _, s := range cases[:testkit.Sweep(len(cases)/8, len(cases))] {
 		s.Delta = math.Pow(10, -1-12*r.Float64())
 		off, tol := 1e-7, 1e-6
 		if s.joint(t).varies() {
