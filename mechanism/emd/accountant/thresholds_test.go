@@ -116,52 +116,6 @@ func TestShuffle_BeyondTheLeastF(t *testing.T) {
 	}
 }
 
-// The bound is the supremum over w of the least over all thresholds up to
-// tau_w, on grids of both; it is no lower, and hardly higher.
-func TestThresholds_AreTheBestOfEveryW(t *testing.T) {
-	better := 0
-	for _, c := range beyond[:8] {
-		b := c.joint(t)
-		law := b.clonesAt(b.near)
-		var curve []threshold
-		for x := 0.01; x < 12; x *= 1.01 {
-			tau := math.Tanh(x)
-			curve = append(curve, threshold{tau, law.logPsi(tau) - math.Log(tau)})
-		}
-		for _, part := range []float64{0.1, 0.3, 0.5, 0.7, 0.9} {
-			alpha := part * b.pure()
-			want, f := math.Inf(-1), math.Inf(-1)
-			for w := 1.0; w > b.least() && w > 0.02; w -= 0.02 {
-				t0 := math.Tanh(b.alpha0 * w / 2)
-				tau := math.Tanh(alpha*w/2/b.items) / t0
-				at := logExpm1(alpha*w) + law.logPsi(tau) - math.Log(tau)
-				f = max(f, at)
-				for _, k := range curve {
-					if k.tau <= tau {
-						at = min(at, logExpm1(2*b.items*math.Atanh(k.tau*t0))+k.psi)
-					}
-				}
-				want = max(want, at)
-			}
-			got := testkit.Must(b.value(bg, alpha))
-			if want > 0 {
-				continue // proves nothing
-			}
-			// Both miss the least of the shallow minima by a little: these are
-			// some thousandths of ln delta deep.
-			if tol := 0.02 + 0.004*math.Abs(want); !(got > want-tol && got < want+tol) {
-				t.Errorf("%+v, alpha=%g: ln delta <= %g, the best of every w gives %g", c, alpha, got, want)
-			}
-			if f > got+1 {
-				better++
-			}
-		}
-	}
-	if better < 8 {
-		t.Errorf("better than f alone in %d cases", better)
-	}
-}
-
 // The level of a change is no less for more items or a longer way, and divided by the earth mover's
 // distance no more than that of all changes, which some change nearly reaches.
 func TestMovedLevel_Ordered(t *testing.T) {
