@@ -301,6 +301,42 @@ func TestDistribution_LineHasTheOptimalRate(t *testing.T) {
 	}
 }
 
+// The map that is chosen errs as little as it did, over the diameter, on spread and on concentrated
+// items, and less than is proved.
+func TestDistribution_FiniteErrors(t *testing.T) {
+	clusters := testkit.Must(metric.NewClustered(20, 10, 0.1))
+	for _, c := range []struct {
+		space metric.Finite
+		a     float64
+		want  [2]float64 // of spread and of concentrated items
+	}{
+		{space.Formula(64, func(i, j int) float64 { return math.Abs(float64(i-j)) / 63 }), 1e4, [2]float64{0.0063, 0.0022}},
+		{clusters, 1e5, [2]float64{0.0025, 0.00015}}, {clusters, 1e2, [2]float64{0.25, 0.17}},
+	} {
+		k := c.space.Len()
+		spread := make([]int, 4*k)
+		for i := range spread {
+			spread[i] = []int{i % k, i * i % k}[i%2]
+		}
+		d := testkit.Must(New(t.Context(), Finite(c.space), oneUser, c.a, nil))
+		for kind, items := range [][]int{spread, {k / 7, k / 2}} {
+			p := make([]float64, k)
+			for _, x := range items {
+				p[x] += 1 / float64(len(items))
+			}
+			r, mean := random.Seeded(1), 0.0
+			const runs = 40
+			for range runs {
+				h := testkit.Must(d.Estimate(t.Context(), testkit.Must(d.Release(r, emd.One(items)))))
+				mean += testkit.Must(wasserstein.Distance(t.Context(), c.space, scaled(h.Weights), p)) / runs
+			}
+			if mean > c.want[kind] || mean > d.ErrorBound() {
+				t.Errorf("%T, A = %v: error %v, want at most %v; proved %v", c.space, c.a, mean, c.want[kind], d.ErrorBound())
+			}
+		}
+	}
+}
+
 // In the Local trust the errors are those of sqrt(n) users, and reports add up in
 // any order, through their encoding too.
 func TestDistribution_LocalReports(t *testing.T) {
