@@ -110,7 +110,7 @@ func TestUserlevel_Inputs(t *testing.T) {
 		{"no exponential mechanism at d_EM, alpha = 1e-12", []string{"-in", places, "-m", "1", "-alpha", "1e-12"}},
 		{"both err by next to nothing where nobody", []string{"-in", places, "-m", "1", "-alpha", "1e7"}},
 	} {
-		if i%testkit.Sweep(2, 1) > 0 {
+		if i%testkit.Sweep(3, 1) > 0 {
 			continue
 		}
 		out := userlevel.Must(t, append(c.args, "-out", t.TempDir())...)

@@ -39,7 +39,6 @@ var ofEMD = []scenario{
 			out = append(out, pair("discrete", short.At(d))...)
 		}
 		out = append(out, pair("discrete", must(level.Discrete(0.3)).At(0.3))...)
-		out = append(out, pair("item", must(level.ItemLevel(30)))...)
 		moves := []emd.Move{{Distance: 0.7, Fraction: 0.3, Eps: 0.5}, {Distance: 3, Fraction: 0.1, Eps: 0.3}}
 		out = append(out, lo("alpha", must(emd.ChooseAlpha(moves))))
 		for _, p := range must(level.Protects(moves)) {
@@ -49,9 +48,7 @@ var ofEMD = []scenario{
 		g := must(emd.Model{Trust: emd.Central, Users: 1000, Items: 30, Diameter: 0.1}.FromItems(item))
 		out = append(out, hi("from items", g.Alpha()), hi("from items", g.Delta()))
 		g = must(central.FromUserLevel(emd.DP{Eps: 0.3, Delta: 1e-9}, 0.7))
-		out = append(out, hi("from a user's level", g.Alpha()))
-		back := must(level.ToItems(30))
-		return append(out, hi("to items", back.Alpha()))
+		return append(out, hi("from a user's level", g.Alpha()))
 	}},
 	{"accountant", "", func() (out []end) {
 		for _, s := range []accountant.Shuffle{
@@ -119,13 +116,11 @@ var ofEMD = []scenario{
 		out = append(out, lo("alpha", p.Alpha), hi("distance", p.SampleDistance))
 		inner := must(query.NewLinear(ctx, query.Average(additive.Norm{P: 1, Dim: 2}), emd.Model{Trust: emd.Central, Users: 1000, Items: 300, Diameter: 4.7}, emd.Promise{Alpha: 0.7}, nil))
 		r := must(emd.NewReduced(inner, emd.Sampling{Radius: 0.5, Delta: 1e-6}))
-		out = append(out, hi("distance", r.SampleDistance()))
 		return append(out, pair("reduced", r.Guarantee().At(0.5))...)
 	}},
 	{"constants", "", func() (out []end) {
 		numbers := metric.Numbers[float64]{}
-		out = append(out, hi("ball", must(query.Ball(numbers, 0.3, 0.7, query.Smoothing{Width: 0.3, Kernel: query.Ramp})).Lipschitz))
-		out = append(out, hi("indicator", must(query.Indicator(func(x float64) bool { return x > 1 }, 0.3)).Lipschitz))
+		out = append(out, hi("ball", must(query.Ball(numbers, 0.3, 0.7, query.Smoothing{Width: 0.3})).Lipschitz))
 		for _, p := range []float64{1, 2, 3, math.Inf(1)} {
 			out = append(out, hi("landmarks", must(query.Landmarks(numbers, p, 0.1, 0.3, 0.7)).Lipschitz))
 		}
@@ -143,8 +138,6 @@ var ofEMD = []scenario{
 		c := must(g.Channel(ctx))
 		// What is drawn may differ less than is promised.
 		out = append(out, lo("randomized response", math.Log(c.Prob(0, 0)/c.Prob(0, 11))), lo("randomized response", math.Log(c.Prob(0, 0)/c.Prob(0, 1))))
-		h := must(must(frequency.NewHadamard(5, 0.7)).Channel(ctx))
-		out = append(out, lo("Hadamard", math.Abs(math.Log(h.Prob(0, 0)/h.Prob(1, 0)))), lo("Hadamard", math.Abs(math.Log(h.Prob(0, 1)/h.Prob(1, 1)))))
 		f := must(frequency.NewLaplaceBaseline(ctx, line, central, 0.7))
 		return append(out, hi("Laplace", f.ErrorBound(30_000)))
 	}},

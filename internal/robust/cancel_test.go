@@ -323,7 +323,7 @@ var shortCalls = func() map[string]string {
 		"its package tests it: sizes are numbers of users and items, not points": "mechanism.Composition.AuditAt mechanism.Composition.CertifyAt accountant.ComposeBudget accountant.Composition.Delta accountant.Composition.Level " +
 			"accountant.Shuffle.Budget accountant.Shuffle.Delta accountant.Shuffle.Level accountant.Shuffle.MovedDelta accountant.Shuffle.MovedLevel accountant.Shuffle.BudgetInterval accountant.Shuffle.DeltaInterval accountant.Shuffle.LevelInterval " +
 			"accountant.NewRandomizer frequency.ItemWiseBudget frequency.NewItemWise emd.PlanReduction frequency.Estimator.Collect distribution.Distribution.Collect",
-		"mechanism.NewChannel, metric.Diameter or frequency.Project are what takes its time": "additive.Madlib.LevelAt frequency.GKRR.Channel frequency.Hadamard.Channel frequency.Estimator.Distribution frequency.New " +
+		"mechanism.NewChannel, metric.Diameter or frequency.Project are what takes its time": "additive.Madlib.LevelAt frequency.GKRR.Channel frequency.Estimator.Distribution frequency.New " +
 			"frequency.NewClustered frequency.NewHadamardBaseline frequency.NewLaplaceBaseline query.NewLinear distribution.Distribution.Estimate",
 	} {
 		for _, name := range strings.Fields(names) {

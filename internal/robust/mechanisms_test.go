@@ -300,7 +300,6 @@ var (
 	threePaths  = emd.Users[[]float64](slices.Values([][][]float64{{{0, 1}, {1, 2}}, {{1, 1}}, {{2, 0}}}))
 	counted     = testkit.Must(frequencies.Release(seeded(), threeUsers))
 	estimated   = testkit.Must(frequencies.Estimate(counted))
-	hadamard    = testkit.Must(frequency.NewHadamard(4, 1))
 	curator     = testkit.Must(frequency.NewLaplaceBaseline(context.Background(), departments, modelOne, 1))
 	itemwise    = testkit.Must(frequency.NewItemWise(context.Background(), channel, central, &frequency.ItemWiseOptions{Delta: 1e-6}))
 	average     = query.Average(additive.Norm{P: 2, Dim: 2})
@@ -320,8 +319,6 @@ var (
 )
 
 var emdCalls = []call{
-	{"frequency.NewHadamard", frequency.NewHadamard, []any{4, 1.0}},
-	{"frequency.Hadamard.Release", hadamard.Release, []any{seeded(), 1}},
 	{"frequency.NewHadamardBaseline", frequency.NewHadamardBaseline, []any{departments, modelOne, emd.DP{Eps: 3, Delta: 1e-6}, &frequency.Options{}}},
 	{"frequency.NewLaplaceBaseline", frequency.NewLaplaceBaseline, []any{departments, modelOne, 1.0}},
 	{"frequency.Estimator.Release", curator.Release, []any{seeded(), threeUsers}},
@@ -366,27 +363,23 @@ var emdCalls = []call{
 	{"emd.Guarantee.UnmarshalJSON", func(b []byte) error { return new(emd.Guarantee).UnmarshalJSON(b) }, []any{testkit.Must(perUnit.MarshalJSON())}},
 	{"frequency.NewGKRR", frequency.NewGKRR, []any{departments, 3.0}},
 	{"frequency.GKRR.Channel", gkrr.Channel, nil},
-	{"frequency.Hadamard.Channel", hadamard.Channel, nil},
 	{"frequency.GKRR.Release", gkrr.Release, []any{seeded(), 1}},
 	{"emd.Model.Check", func(m emd.Model) (emd.Model, error) { return m.Check("emd: Model.Check") }, []any{central}},
 	{"emd.Model.CheckBounded", func(m emd.Model) error { return m.CheckBounded("emd: Model.CheckBounded") }, []any{central}},
 	{"accountant.Promise.Check", func(p emd.Promise) error { return p.Check("accountant: Promise.Check") }, []any{emd.Promise{Alpha: 1, Delta: 1e-6}}},
 	{"emd.NewGuarantee", emd.NewGuarantee, []any{central, level}},
 	{"emd.NewDiscrete", emd.NewDiscrete, []any{central, 1.0, emd.DP{Eps: 1, Delta: 1e-6}}},
-	{"emd.Guarantee.ItemLevel", perUnit.ItemLevel, []any{4}},
 	{"emd.Guarantee.Discrete", perUnit.Discrete, []any{1.0}},
 	{"emd.Guarantee.Plus", perUnit.Plus, []any{perUnit}},
 	{"frequency.NewItemWise", frequency.NewItemWise, []any{channel, central, &frequency.ItemWiseOptions{Delta: 1e-6, Space: path}}},
 	{"frequency.ItemWiseBudget", frequency.ItemWiseBudget, []any{central, emd.Promise{Alpha: 5, Delta: 1e-6}, &frequency.BudgetOptions{}}},
 	{"frequency.ItemWise.Release", itemwise.Release, []any{seeded(), threeUsers}},
-	{"frequency.ItemWise.ReleaseShuffled", itemwise.ReleaseShuffled, []any{seeded(), threeUsers}},
 	{"query.NewLinear", query.NewLinear[[]float64], []any{average, unbounded, emd.Promise{Alpha: 1}, &query.LinearOptions[[]float64]{}}},
 	{"query.NewLinear", query.NewLinear[[]float64], []any{average, unbounded, emd.Promise{Alpha: 1, Delta: 1e-6}, &query.LinearOptions[[]float64]{Sample: points, Step: 0.25}}},
 	{"query.Linear.Release", linear.Release, []any{seeded(), threePaths}},
 	{"query.Landmarks", query.Landmarks[[]float64], []any{metric.Euclidean{}, 2.0, plane}},
 	{"query.Similarity", query.Similarity, []any{[]float64{0.6, 0.8}}},
 	{"query.Shares", query.Shares, []any{path}},
-	{"query.Indicator", query.Indicator[float64], []any{func(float64) bool { return true }, 1.0}},
 	{"query.LipschitzAtLeast", query.LipschitzAtLeast[[]float64], []any{average, points}},
 	{"query.LinearMap", query.LinearMap[[]float64], []any{[][]float64{{1, 1}, {2, 0}}, average}},
 	{"query.Region", query.Region[float64], []any{math.Abs, query.Smoothing{Width: 2}}},
@@ -399,7 +392,6 @@ var emdCalls = []call{
 		}
 		return emd.NewReduced[[]float64, []float64](l, o)
 	}, []any{reduceTo, reduceModel}},
-	{"emd.Reduced.GuaranteeFor", reduced.GuaranteeFor, []any{reduceTo}},
 	{"emd.Reduced.Release", reduced.Release, []any{seeded(), threePaths}},
 	{"emd.PlanReduction", emd.PlanReduction, []any{unbounded, 0.5, emd.DP{Eps: 1, Delta: 1e-6}, &emd.PlanOptions{}}},
 	{"emd.PlanReduction", emd.PlanReduction, []any{unbounded, 0.5, emd.DP{Eps: 1, Delta: 1e-6}, &emd.PlanOptions{Samples: []int{10, 20}, Value: func(p emd.ReducePlan) float64 { return p.Alpha }}}},
@@ -420,7 +412,6 @@ var emdCalls = []call{
 	{"accountant.Shuffle.MovedDelta", accountant.Shuffle.MovedDelta, []any{shuffle, accountant.Moved{Items: 1, Distance: 0.5}, 0.1}},
 	{"emd.Model.FromUserLevel", central.FromUserLevel, []any{emd.DP{Eps: 1, Delta: 1e-6}, 0.5}},
 	{"emd.Model.FromItems", central.FromItems, []any{level}},
-	{"emd.Guarantee.ToItems", perUnit.ToItems, []any{4}},
 
 	{"emd.Guarantee.At", perUnit.At, []any{1.0}},
 	{"emd.Guarantee.At", discrete.At, []any{1.0}},

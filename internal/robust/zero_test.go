@@ -36,7 +36,7 @@ var zeros = []any{
 	new(mechanism.Channel), new(mechanism.Composition), new(mechanism.Sampler), new(mechanism.Sticky[int, int]), new(mechanism.Track[int, int]),
 	new(additive.DiscreteGaussian), new(additive.DiscreteLaplace), new(additive.Gaussian), new(additive.KNorm), new(additive.Laplace),
 	new(additive.Madlib), new(additive.Knots[[2]float64]), new(additive.LiveTrail[[2]float64]), new(additive.PlanarLaplace), new(additive.Sphere), new(additive.Trail[[2]float64]), new(additive.TruncatedGeometric),
-	new(distribution.Distribution[float64]), new(frequency.Estimator), new(distribution.Histogram[float64]), new(frequency.GKRR), new(frequency.Hadamard), new(frequency.ItemWise),
+	new(distribution.Distribution[float64]), new(frequency.Estimator), new(distribution.Histogram[float64]), new(frequency.GKRR), new(frequency.ItemWise),
 	new(query.Linear[[]float64]), new(emd.Reduced[[]float64, []float64]),
 	new(exponential.Mechanism), new(kl10.Nets[int]), new(exponential.Choice), new(exponential.RelaxedMechanism), new(kl10.Mechanism),
 	new(domain.Domain[[]float64]), new(private.Measure), new(measure.Release[[]float64]), new(measure.Synthesizer[[]float64]), new(measure.Stream[[]float64]),

@@ -114,7 +114,8 @@ func (g Guarantee) Alpha() float64 {
 func (g Guarantee) Delta() float64 { return g.level.Delta() }
 
 // At returns the pair of differential privacy between users at d_EM = d >= 0, rounded up; no two are
-// farther apart than Model.Diameter. Where d is no distance Eps is +Inf: nothing is promised.
+// farther apart than Model.Diameter. One of m items that is replaced at a distance D moves its user by
+// D/m. Where d is no distance Eps is +Inf: nothing is promised.
 //
 // A discrete promise reaches beyond its radius r in k = ceil(d/r) steps: (k*eps,
 // delta*(e^(k*eps)-1)/(e^eps-1)). (IRC24 multiplies delta by e^k in Fact 5.1 and by e^(k*eps) in
@@ -144,17 +145,6 @@ func (g Guarantee) At(d float64) DP {
 
 // UserLevel is the ordinary user-level differential privacy in the promise: At the diameter.
 func (g Guarantee) UserLevel() DP { return g.At(g.model.Diameter) }
-
-// ItemLevel is the pair that protects one item of a user of m items, replaced by any other: d_EM moves
-// by at most diameter/m. m is Model.Items if it is 0; in an unbounded model it must be given. Another
-// number than a bounded model's is a [*metric.ValueError].
-func (g Guarantee) ItemLevel(m int) (DP, error) {
-	m, err := g.model.itemsOf("emd: Guarantee.ItemLevel", "m", m)
-	if err != nil {
-		return DP{}, err
-	}
-	return g.At(directed.DivUp(g.model.Diameter, float64(m))), nil
-}
 
 // Discrete weakens the promise to its pair at the radius, to compose with a discrete one.
 func (g Guarantee) Discrete(radius float64) (Guarantee, error) {

@@ -35,21 +35,6 @@ func TestGuarantee_PerUnit(t *testing.T) {
 	if got := g.UserLevel(); got != (DP{6, 1e-6}) {
 		t.Errorf("user level %v", got)
 	}
-	if got, err := g.ItemLevel(0); err != nil || got != (DP{1.5, 1e-6}) {
-		t.Errorf("item level %v, %v", got, err)
-	}
-	_, err := g.ItemLevel(8)
-	wantValueError(t, "8 items of 4", err, "m")
-	open := promise(t, Model{Trust: Local, Diameter: 1}, 1, 0)
-	if got, err := open.ItemLevel(8); err != nil || got != (DP{.125, 0}) {
-		t.Errorf("item level of 8 items %v, %v", got, err)
-	}
-	_, err = open.ItemLevel(0)
-	wantValueError(t, "unbounded", err, "m")
-	if strconv.IntSize == 64 { // 32 bits hold no number that is too large
-		_, err = open.ItemLevel(math.MaxInt)
-		wantValueError(t, "no float64", err, "m")
-	}
 }
 
 // k steps of a chain whose every step is tight: P_i gives all its mass of delta
@@ -131,9 +116,6 @@ func TestGuarantee_DiscreteOfBoundedUsersEnds(t *testing.T) {
 	if !math.IsInf(g.Alpha(), 1) || !math.IsInf(g.UserLevel().Eps, 1) {
 		t.Error("a discrete promise has no level per unit")
 	}
-	if p, err := g.ItemLevel(4); err != nil || p.Eps != 1 {
-		t.Errorf("an item of 4: %v, %v", p, err)
-	}
 	for _, radius := range []float64{1e-12, 1e-30, 5e-324} { // more steps than an int counts
 		far := discretePromise(t, Model{Trust: Local, Diameter: 1}, radius, DP{1, 1e-6})
 		if p := far.At(1); !math.IsInf(p.Eps, 1) && p.Eps < 1e11 || p.Delta != 1 {
@@ -213,41 +195,20 @@ func TestFromUserLevel_LeastDistance(t *testing.T) {
 	}
 }
 
-func TestFromItems_ThereAndBack(t *testing.T) {
+func TestFromItems_Group(t *testing.T) {
 	model := Model{Trust: Central, Users: 3, Items: 5, Diameter: 2, Unit: "km"}
-	item := testkit.Must(mechanism.NewGuarantee(.3, 0, "km"))
-	g, err := model.FromItems(item)
+	g, err := model.FromItems(testkit.Must(mechanism.NewGuarantee(.3, 0, "km")))
 	if err != nil || math.Abs(g.Alpha()-1.5) > 1e-15 || g.Delta() != 0 {
-		t.Fatal(g, err)
-	}
-	back, err := g.ToItems(0)
-	if err != nil || math.Abs(back.Alpha()-.3) > 1e-15 || back.Unit() != "km" || back.Delta() != 0 {
-		t.Error(back, err)
-	}
-	// The ordinary item level is the one at the diameter.
-	eps, _ := back.At(2)
-	if p, err := g.ItemLevel(0); err != nil || math.Abs(p.Eps-eps) > 1e-15 {
-		t.Error(p, eps, err)
-	}
-	// A promise up to d_EM = 1 covers items up to 5 apart, or all.
-	near := testkit.Must(item.Within(1))
-	short := testkit.Must(NewGuarantee(model, near))
-	if back, err = short.ToItems(0); err != nil || back.Reach() != 5 {
-		t.Error(back, err)
+		t.Error(g, err)
 	}
 	// delta grows by the group rule: m = 5 changes of eps0 = .6 each.
 	slack := testkit.Must(mechanism.NewGuarantee(.3, 1e-6, "km"))
 	if g, err = model.FromItems(slack); err != nil || math.Abs(g.Delta()/(1e-6*math.Expm1(3)/math.Expm1(.6))-1) > 1e-12 {
 		t.Error(g, err)
 	}
-	// All of it is still there for one item.
-	if back, err = g.ToItems(0); err != nil || back.Delta() != g.Delta() {
-		t.Error(back, err)
-	}
 }
 
-// Every level is above the exact one, and every reach below, by some ulps at
-// most.
+// Every level is above the exact one, by some ulps at most.
 func TestTranslate_RoundsOutward(t *testing.T) {
 	testkit.Rounding(t)
 	r := random.Seeded(8)
@@ -262,12 +223,9 @@ func TestTranslate_RoundsOutward(t *testing.T) {
 	for range 1000 {
 		model := Model{Trust: Local, Items: 1 + r.IntN(1000), Diameter: math.Exp(4 * r.NormFloat64())}
 		alpha, m := math.Exp(4*r.NormFloat64()), testkit.Ratio(float64(model.Items))
-		item := new(big.Rat).Quo(testkit.Ratio(alpha), m)
 		g := promise(t, model, alpha, 1e-6)
 		d := r.Float64() * model.Diameter
 		above("At", g.At(d).Eps, times(testkit.Ratio(alpha), testkit.Ratio(d)))
-		p := testkit.Must(g.ItemLevel(0))
-		above("ItemLevel", p.Eps, times(item, testkit.Ratio(model.Diameter)))
 		user, err := model.FromUserLevel(DP{alpha, 1e-6}, d)
 		if err != nil || user.Delta() != 1e-6 {
 			t.Fatal(user, err)
@@ -275,15 +233,6 @@ func TestTranslate_RoundsOutward(t *testing.T) {
 		above("FromUserLevel", user.Alpha(), new(big.Rat).Quo(times(testkit.Ratio(alpha), m), testkit.Ratio(d)))
 		items := testkit.Must(model.FromItems(pureLevel(t, alpha)))
 		above("FromItems", items.Alpha(), times(testkit.Ratio(alpha), m))
-		level := testkit.Must(pureLevel(t, alpha).Within(d))
-		if g, err = NewGuarantee(model, level); err != nil {
-			t.Fatal(err)
-		}
-		back := testkit.Must(g.ToItems(0))
-		above("ToItems", back.Alpha(), item)
-		if reach := times(testkit.Ratio(d), m); testkit.Ratio(back.Reach()).Cmp(reach) > 0 || testkit.Ratio(back.Reach()*(1+1e-15)).Cmp(reach) < 0 {
-			t.Fatalf("ToItems: reach %v of %v", back.Reach(), d)
-		}
 	}
 }
 

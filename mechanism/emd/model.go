@@ -57,17 +57,6 @@ const maxNumber = 1 << 53
 // Bounded reports whether all users hold the same public number of items.
 func (m Model) Bounded() bool { return m.Items > 0 }
 
-// itemsOf returns how many items a user holds: given, or Items if that is 0.
-func (m Model) itemsOf(op, arg string, given int) (int, error) {
-	if given == 0 {
-		given = m.Items
-	}
-	if given < 1 || int64(given) > maxNumber || m.Bounded() && given != m.Items {
-		return given, fault.Value(op, arg, float64(given), "the number of items of a user")
-	}
-	return given, nil
-}
-
 // String is for people: "central, 1000 users of 20 items, diameter 1 km".
 func (m Model) String() string {
 	items := "any number of items"

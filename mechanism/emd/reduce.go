@@ -47,9 +47,8 @@ type Releaser[P, Y any] interface {
 //
 // Source: IRC24, Algorithm 3 and Theorem 5.3, which has a larger c, that of Lemma 5.2.
 type Reduced[P, Y any] struct {
-	inner    Releaser[P, Y]
-	g        Guarantee
-	distance float64
+	inner Releaser[P, Y]
+	g     Guarantee
 }
 
 // Sampling says what a [Reduced] mechanism promises.
@@ -63,6 +62,8 @@ type Sampling struct {
 // NewReduced returns inner, which promises per unit of d_EM in a bounded model of s items, for users of
 // any number of items. Another promise, or one that does not reach to the diameter, is [ErrModel], and
 // an inner that repeats draws is [mechanism.ErrMemoized]. [PlanReduction] chooses s and splits delta.
+// A release keeps the promises for all Samplings at once: another radius than o's can have a far better
+// one of its own than by steps.
 // The mean of per-user means needs no sampling: query.Linear takes unbounded central models.
 func NewReduced[P, Y any](inner Releaser[P, Y], o Sampling) (*Reduced[P, Y], error) {
 	if inner == nil {
@@ -71,35 +72,33 @@ func NewReduced[P, Y any](inner Releaser[P, Y], o Sampling) (*Reduced[P, Y], err
 	if err := fault.Independent(inner); err != nil {
 		return nil, fmt.Errorf("emd: NewReduced: inner: %w", err)
 	}
-	g, distance, err := reduced("emd: NewReduced", inner.Guarantee(), o)
+	g, err := reduced("emd: NewReduced", inner.Guarantee(), o)
 	if err != nil {
 		return nil, err
 	}
-	return &Reduced[P, Y]{inner, g, distance}, nil
+	return &Reduced[P, Y]{inner, g}, nil
 }
 
 // reduced is the promise of sampling in front of a mechanism that promises g.
-func reduced(op string, g Guarantee, o Sampling) (out Guarantee, distance float64, err error) {
+func reduced(op string, g Guarantee, o Sampling) (Guarantee, error) {
 	model := g.Model()
 	if !model.Bounded() || !(g.Alpha() > 0 && g.Alpha() < math.Inf(1) && g.level.Reach() >= model.Diameter) {
-		return out, 0, fmt.Errorf("%s: %w: want a finite level > 0 per unit of d_EM, up to the diameter, in a bounded model, have: %v", op, ErrModel, g)
+		return Guarantee{}, fmt.Errorf("%s: %w: want a finite level > 0 per unit of d_EM, up to the diameter, in a bounded model, have: %v", op, ErrModel, g)
 	}
 	if err := cmp.Or(fault.Positive(op, "Sampling.Radius", o.Radius), inside(op, "Sampling.Delta", o.Delta)); err != nil {
-		return out, 0, err
+		return Guarantee{}, err
 	}
 	c := sampleMean{samples: float64(model.Items), mean: directed.DivUp(o.Radius, model.Diameter)}
 	alpha := directed.MulUp(g.Alpha(), model.Diameter)
 	q, capped := c.root(func(float64) float64 { return alpha }, o.Delta)
 	// D <= diam always, so a cap there costs nothing.
-	delta := g.Delta()
-	distance = model.Diameter
+	delta, distance := g.Delta(), model.Diameter
 	if !capped {
 		delta = directed.AddUp(delta, o.Delta)
 		distance = min(distance, directed.MulUp(q, model.Diameter))
 	}
 	model.Items = 0
-	out, err = NewDiscrete(model, o.Radius, DP{directed.MulUp(g.Alpha(), distance), min(1, delta)})
-	return out, distance, err
+	return NewDiscrete(model, o.Radius, DP{directed.MulUp(g.Alpha(), distance), min(1, delta)})
 }
 
 // inside refuses a p that is no probability between 0 and 1.
@@ -122,25 +121,10 @@ func (d *Reduced[P, Y]) made(op string) error {
 	return fault.Made(d != nil && d.inner != nil, op, "Reduced", "NewReduced")
 }
 
-// GuaranteeFor is the promise of the same release at another radius, with any part of delta for the
-// sampling. All radii hold at once; above [Sampling].Radius they can be far better than steps.
-func (d *Reduced[P, Y]) GuaranteeFor(o Sampling) (Guarantee, error) {
-	const op = "emd: Reduced.GuaranteeFor"
-	if err := d.made(op); err != nil {
-		return Guarantee{}, err
-	}
-	g, _, err := reduced(op, d.inner.Guarantee(), o)
-	return g, err
-}
-
 // Samples is the number s of items drawn for every user.
 func (d *Reduced[P, Y]) Samples() int {
 	return fault.Must(d, d.made("emd: Reduced.Samples")).inner.Guarantee().Model().Items
 }
-
-// SampleDistance is the c of the promise: samples of users at d_EM <= Radius
-// are protected as if they were at most that far apart.
-func (d *Reduced[P, Y]) SampleDistance() float64 { return d.distance }
 
 // errStop ends a walk over users that the inner mechanism broke off.
 var errStop = errors.New("stopped")

@@ -21,10 +21,7 @@ func TestNewReduced_Promise(t *testing.T) {
 	d := testkit.Must(NewReduced[int, int](inner, Sampling{Radius: .5, Delta: 1e-6}))
 	q, _ := sampleMean{1000, .1}.root(fixed(10), 1e-6)
 	p := d.Guarantee().At(.5)
-	if math.Abs(d.SampleDistance()/(5*q)-1) > 1e-12 || d.SampleDistance() >= 5*.15332312 {
-		t.Errorf("reach %v, want %v", d.SampleDistance(), 5*q)
-	}
-	if math.Abs(p.Eps/(2*d.SampleDistance())-1) > 1e-12 || math.Abs(p.Delta/1.1e-6-1) > 1e-12 || d.Samples() != 1000 {
+	if math.Abs(p.Eps/(2*5*q)-1) > 1e-12 || q >= .15332312 || math.Abs(p.Delta/1.1e-6-1) > 1e-12 || d.Samples() != 1000 {
 		t.Errorf("%v", d.Guarantee())
 	}
 	if m := d.Guarantee().Model(); m.Bounded() || m.Users != 7 || m.Unit != "km" || m.Diameter != 5 {
@@ -32,12 +29,12 @@ func TestNewReduced_Promise(t *testing.T) {
 	}
 	// Another radius of the same release; beyond the diameter nothing is spent
 	// on sampling.
-	g, err := d.GuaranteeFor(Sampling{Radius: 1, Delta: 1e-6})
+	g, err := reduced("", inner.g, Sampling{Radius: 1, Delta: 1e-6})
 	if err != nil || g.At(1).Eps >= d.Guarantee().At(1).Eps {
 		t.Errorf("radius 1: %v, %v; by steps %v", g, err, d.Guarantee().At(1))
 	}
 	for _, radius := range []float64{5, 50} {
-		if g, err = d.GuaranteeFor(Sampling{Radius: radius, Delta: 1e-6}); err != nil || g.At(radius) != (DP{10, 1e-7}) {
+		if g, err = reduced("", inner.g, Sampling{Radius: radius, Delta: 1e-6}); err != nil || g.At(radius) != (DP{10, 1e-7}) {
 			t.Errorf("radius %v: %v, %v", radius, g, err)
 		}
 	}
@@ -68,7 +65,7 @@ func TestReduced_PromiseHoldsExactly(t *testing.T) {
 			}
 			for _, radius := range []float64{.02, .2, .7} {
 				for _, deltaS := range []float64{1e-9, 1e-3, .2} {
-					g, _, err := reduced("", promise(t, Model{Trust: Local, Items: s, Diameter: 1}, level, 0), Sampling{radius, deltaS})
+					g, err := reduced("", promise(t, Model{Trust: Local, Items: s, Diameter: 1}, level, 0), Sampling{radius, deltaS})
 					testkit.Check(t, err)
 					pair := g.At(radius)
 					for _, p := range []float64{0, .01, .1, .3, 1 - radius} {
@@ -175,7 +172,7 @@ func TestReduced_PromiseIsRoundedUp(t *testing.T) {
 		model := Model{Trust: Local, Items: 1 << (8 + r.IntN(10)), Diameter: 1 + r.Float64()}
 		alpha, delta := 1+r.Float64(), 1e-7*r.Float64()
 		o := Sampling{Radius: .01 + .1*r.Float64(), Delta: 1e-7 * r.Float64()}
-		g, _, err := reduced("", promise(t, model, alpha, delta), o)
+		g, err := reduced("", promise(t, model, alpha, delta), o)
 		testkit.Check(t, err)
 		c := sampleMean{float64(model.Items), directed.DivUp(o.Radius, model.Diameter)}
 		q, _ := c.root(fixed(directed.MulUp(alpha, model.Diameter)), o.Delta)
@@ -299,7 +296,7 @@ func TestPlanReduction_MeetsTheTarget(t *testing.T) {
 			o.Value = func(p ReducePlan) float64 { return p.Alpha / math.Sqrt(-math.Log(p.Delta)) }
 		}
 		p := testkit.Must(PlanReduction(t.Context(), model, radius, target, o))
-		g, _, err := reduced("", promise(t, p.Model, p.Alpha, p.Delta), p.Sampling)
+		g, err := reduced("", promise(t, p.Model, p.Alpha, p.Delta), p.Sampling)
 		testkit.Check(t, err)
 		got := g.At(radius)
 		if got.Eps > target.Eps || got.Delta > target.Delta || got.Eps < target.Eps*(1-1e-9) && p.SampleDistance < model.Diameter {

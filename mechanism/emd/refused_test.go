@@ -47,9 +47,6 @@ func TestConstructors_Refuse(t *testing.T) {
 		{testkit.Err(km.FromItems(pureLevel(t, 1))), "emd: Model.FromItems: ", mechanism.ErrUnit},
 		{testkit.Err(good.FromItems(mechanism.Guarantee{})), "no guarantee promises nothing about 3 items", nil},
 		{testkit.Err(good.FromItems(large)), "promises nothing about 3 items", nil},
-		{testkit.Err(bounded.ToItems(4)), "m = 4", nil},
-		{testkit.Err(unbounded.ToItems(0)), "m = 0", nil},
-		{testkit.Err(discrete.ToItems(3)), "emd: Guarantee.ToItems: ", ErrModel},
 		{reduce(Guarantee{}, sampling), "emd: NewReduced: ", ErrModel},
 		{reduce(unbounded, sampling), "emd: NewReduced: ", ErrModel},
 		{reduce(discrete, sampling), "emd: NewReduced: ", ErrModel},
@@ -78,7 +75,7 @@ func TestConstructors_Refuse(t *testing.T) {
 // What no constructor made promises nothing, releases nothing and tells no
 // numbers, but names the constructor: zero values and nil pointers.
 func TestMechanisms_ZeroValuesRefuse(t *testing.T) {
-	testkit.Unmade[Reduced[int, []int64]](t, "NewReduced", "SampleDistance")
+	testkit.Unmade[Reduced[int, []int64]](t, "NewReduced")
 	if p := (Guarantee{}).UserLevel(); !math.IsInf(p.Eps, 1) {
 		t.Errorf("the zero Guarantee promises %v", p)
 	}

@@ -38,8 +38,7 @@ func (m Model) FromUserLevel(p DP, minDistance float64) (Guarantee, error) {
 // [mechanism.Guarantee.Group]; all is rounded up. A delta that reaches 1 is an error. The mechanism
 // must not look at the order of a user's items.
 //
-// Loss: none for delta0 = 0, where [Guarantee.ToItems] leads back. For item-wise release
-// frequency.NewItemWise has far better levels.
+// Loss: none for delta0 = 0. For item-wise release frequency.NewItemWise has far better levels.
 func (m Model) FromItems(item mechanism.Guarantee) (Guarantee, error) {
 	const op = "emd: Model.FromItems"
 	m, err := m.Check(op)
@@ -54,24 +53,4 @@ func (m Model) FromItems(item mechanism.Guarantee) (Guarantee, error) {
 		return Guarantee{}, fmt.Errorf("%s: %v promises nothing about %d items up to %v apart", op, item, m.Items, m.Diameter)
 	}
 	return perUnit(m, directed.MulUp(float64(m.Items), item.Alpha()), delta)
-}
-
-// ToItems is what a promise per unit of d_EM says about a single item of a user of m items: replaced by
-// another at distance d it moves the user by d/m, so the level is alpha/m, rounded up, with the same
-// delta. m is Model.Items if it is 0; in an unbounded model it must be given. A discrete promise is
-// [ErrModel]. Loss: none for one item; where delta > 0, that of m items that change together.
-func (g Guarantee) ToItems(m int) (mechanism.Guarantee, error) {
-	const op = "emd: Guarantee.ToItems"
-	if g.Radius() > 0 {
-		return mechanism.Guarantee{}, fmt.Errorf("%s: %w: a discrete promise has no level per unit", op, ErrModel)
-	}
-	m, err := g.model.itemsOf(op, "m", m)
-	if err != nil {
-		return mechanism.Guarantee{}, err
-	}
-	item, err := mechanism.NewGuarantee(directed.DivUp(g.Alpha(), float64(m)), g.Delta(), g.model.Unit)
-	if reach := g.level.Reach(); err == nil && !math.IsInf(reach, 1) {
-		return item.Within(directed.MulDown(reach, float64(m)))
-	}
-	return item, err
 }

@@ -9,15 +9,8 @@ import (
 type change struct {
 	x, to    int
 	distance float64
-	veils    []veil // the least bound counts
-	nodes    map[int]float64
-	chords   map[int]chord
-}
-
-// forget drops what was summed up for another number of records.
-func (c *change) forget() {
-	clear(c.nodes)
-	clear(c.chords)
+	veils    []veil          // the least bound counts
+	nodes    map[int]float64 // ln D at nodeLevel, for the last number of records
 }
 
 // logDelta bounds ln D_{e^eps} among records records.
@@ -36,49 +29,23 @@ func (c *change) logDelta(ctx context.Context, records int64, eps float64) (floa
 // nodesPerOctave is how many levels of an octave have their own sum.
 const nodesPerOctave = 64
 
-// chord is what bounds ln D between two nodes: D is convex in e^eps.
-type chord struct {
-	level, span float64 // eps of the lower node, and e^(next-level) - 1
-	log, fall   float64 // ln D there, and 1 less the ratio of D at the next
-}
+func nodeLevel(i int) float64 { return math.Exp2(float64(i) / nodesPerOctave) } // 0 for math.MinInt
 
-// near bounds ln D_{e^eps} by the chord of the two nodes next to eps.
+// near bounds ln D_{e^eps} by the chord of the two nodes next to eps: D is convex in e^eps. Below all
+// nodes it is D at 0, and a little beyond the next node that node's.
 func (c *change) near(ctx context.Context, records int64, eps float64) (float64, error) {
 	i := math.MinInt
 	if eps >= 0x1p-60 {
 		i = int(math.Floor(float64(math.Log2(eps)*nodesPerOctave) - 0x1p-20))
 	}
-	k, ok := c.chords[i]
-	if !ok {
-		var err error
-		if k, err = c.chord(ctx, records, i); err != nil {
-			return 0, err
-		}
-		c.chords[i] = k
-	}
-	if math.IsInf(k.log, -1) || k.fall == 0 {
-		return k.log, nil
-	}
-	share := min(1, max(0, math.Expm1(eps-k.level)/k.span*(1-0x1p-40)))
-	return min(0, k.log+math.Log1p(-share*k.fall)+0x1p-40), nil
-}
-
-// chord is the one from node i up; D at 0 where i is none. What near takes for a little beyond
-// the next node is bounded by that node.
-func (c *change) chord(ctx context.Context, records int64, i int) (chord, error) {
-	if i == math.MinInt {
-		log, err := c.logDelta(ctx, records, 0)
-		return chord{log: log}, err
-	}
 	lo, err := c.node(ctx, records, i)
-	if err != nil || math.IsInf(lo, -1) {
-		return chord{log: lo}, err
+	if err != nil || i == math.MinInt || math.IsInf(lo, -1) {
+		return lo, err
 	}
 	hi, err := c.node(ctx, records, i+1)
-	return chord{nodeLevel(i), math.Expm1(nodeLevel(i+1) - nodeLevel(i)), lo, max(0, -math.Expm1(hi-lo))}, err
+	from := nodeLevel(i)
+	return chord(lo, hi, math.Expm1(eps-from)/math.Expm1(nodeLevel(i+1)-from)), err
 }
-
-func nodeLevel(i int) float64 { return math.Exp2(float64(i) / nodesPerOctave) }
 
 func (c *change) node(ctx context.Context, records int64, i int) (float64, error) {
 	if v, ok := c.nodes[i]; ok {
@@ -89,4 +56,10 @@ func (c *change) node(ctx context.Context, records int64, i int) (float64, error
 		c.nodes[i] = v
 	}
 	return v, err
+}
+
+// chord bounds the logarithm of a convex function that falls from e^lo to e^hi, at share of the way.
+func chord(lo, hi, share float64) float64 {
+	share = min(1, max(0, share*(1-0x1p-40)))
+	return min(0, lo+math.Log1p(share*math.Expm1(min(0, hi-lo)))+0x1p-40)
 }

@@ -71,22 +71,6 @@ func ExampleNewRandomizer() {
 	// within 1 % of the truth: true
 }
 
-// The example of IRC24, Section 3: a hundred thousand users of a thousand places of a month.
-// At a level where no change by w of the diameter shows more than 25 w, how much does a day
-// show that was spent elsewhere, each place 0.08 of the diameter away?
-func ExampleShuffle_MovedLevel() {
-	s := accountant.Shuffle{Records: 100_000_000, Items: 1000, Alpha0: 4.29, Diameter: 1}
-	const places = 34 // a thirtieth
-	day := accountant.Moved{Items: places, Distance: places * 0.08}
-	level, err := s.MovedLevel(context.Background(), day, 1e-12)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Printf("%.4f by the %v, of %.4f\n", level.Value, level.Theorem, 25*day.Distance/1000)
-	// Output:
-	// 0.0599 by the joint bound, of 0.0680
-}
-
 // A thousand answers about one user, (1, 1e-6)-private together.
 func ExampleComposeBudget() {
 	item, err := accountant.ComposeBudget(context.Background(), 1000, 1, 1e-6)

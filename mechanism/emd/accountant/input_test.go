@@ -3,6 +3,7 @@ package accountant
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -18,76 +19,66 @@ import (
 func TestQuestions_Refuse(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	s := Shuffle{Records: 100, Items: 10, Alpha0: 1, Diameter: 1}
-	with := func(set func(s *Shuffle)) Shuffle {
-		s := s
-		set(&s)
-		return s
-	}
-	type refused struct {
-		err  error
-		want string
-	}
-	var all []refused
-	for want, set := range map[string]func(s *Shuffle){
-		"Shuffle.Records = 0":                   func(s *Shuffle) { s.Records = 0 },
-		"Shuffle.Items = 0":                     func(s *Shuffle) { s.Items = 0 },
-		"Shuffle.Items = 101":                   func(s *Shuffle) { s.Items = 101 },
-		"Shuffle.Items = 9.007199254740992e+15": func(s *Shuffle) { s.Records, s.Items = math.MaxInt64, 1<<53+1 }, // no float64
-		"Shuffle.Diameter = 0":                  func(s *Shuffle) { s.Diameter = 0 },
-		"Shuffle.Diameter = NaN":                func(s *Shuffle) { s.Diameter = nan },
-		"Shuffle.Diameter = +Inf":               func(s *Shuffle) { s.Diameter = inf },
-		"Shuffle.MinDistance = 2":               func(s *Shuffle) { s.MinDistance = 2 },
-		"Shuffle.MinDistance = NaN":             func(s *Shuffle) { s.MinDistance = nan },
-		"Shuffle.Clones = 2":                    func(s *Shuffle) { s.Clones = 2 },
-	} {
-		s := with(set)
-		all = append(all, refused{testkit.Err(s.Level(bg, 1e-6)), "Shuffle.Level: " + want},
-			refused{testkit.Err(s.Delta(bg, 1)), "Shuffle.Delta: " + want}, refused{testkit.Err(s.Budget(bg, Promise{1, 1e-6})), "Shuffle.Budget: " + want})
-		if !strings.Contains(want, "Items") { // these do not read them
-			all = append(all, refused{testkit.Err(s.MovedLevel(bg, Moved{1, 1}, 1e-6)), "Shuffle.MovedLevel: " + want},
-				refused{testkit.Err(s.MovedDelta(bg, Moved{1, 1}, 0.1)), "Shuffle.MovedDelta: " + want})
-		}
-	}
-	for want, alpha0 := range map[string]float64{"NaN": nan, "0": 0, "+Inf": inf, "-1": -1} {
-		s := with(func(s *Shuffle) { s.Alpha0 = alpha0 })
-		all = append(all, refused{testkit.Err(s.Level(bg, 0)), "Shuffle.Alpha0 = " + want}, refused{testkit.Err(s.Delta(bg, 1)), "Shuffle.Alpha0 = " + want},
-			refused{testkit.Err(s.MovedDelta(bg, Moved{1, 1}, 0)), "Shuffle.Alpha0 = " + want})
-	}
 	two := testkit.Must(metric.NewMatrix([][]float64{{0, 1}, {1, 0}}))
 	ch := func(w ...float64) *mechanism.Channel { return testkit.Must(mechanism.FromWeights(bg, 2, 2, w, nil)) }
 	known := Shuffle{Records: 10, Items: 1, Randomizer: testkit.Must(NewRandomizer(bg, ch(2, 1, 1, 2), two))}
-	for want, delta := range map[string]float64{"1": 1, "NaN": nan, "-1e-09": -1e-9, "1e-310": 1e-310} {
-		all = append(all, refused{testkit.Err(s.Level(bg, delta)), "delta = " + want}, refused{testkit.Err(s.MovedLevel(bg, Moved{1, 1}, delta)), "delta = " + want},
-			refused{testkit.Err(s.Budget(bg, Promise{1, delta})), "p.Delta = " + want}, refused{testkit.Err(Composition{1, 1}.Level(bg, delta)), "delta = " + want},
-			refused{testkit.Err(ComposeBudget(bg, 1, 1, delta)), "delta = " + want}, refused{testkit.Err(known.Level(bg, delta)), "delta = " + want})
-	}
-	for want, alpha := range map[string]float64{"0": 0, "NaN": nan, "-1": -1, "+Inf": inf} {
-		all = append(all, refused{testkit.Err(s.Delta(bg, alpha)), "alpha = " + want}, refused{testkit.Err(s.Budget(bg, Promise{alpha, 1e-9})), "p.Alpha = " + want},
-			refused{testkit.Err(ComposeBudget(bg, 1, alpha, .1)), "eps = " + want}, refused{testkit.Err(known.Delta(bg, alpha)), "alpha = " + want})
-	}
-	for want, eps := range map[string]float64{"NaN": nan, "-1": -1} {
-		all = append(all, refused{testkit.Err(s.MovedDelta(bg, Moved{1, 1}, eps)), "eps = " + want}, refused{testkit.Err(Composition{1, 1}.Delta(bg, eps)), "eps = " + want})
-	}
-	for want, v := range map[string]Moved{"Items = 0": {0, 1}, "Items = 101": {101, 1}, "Distance = -1": {1, -1}, "Distance = 3.5": {3, 3.5}, "Distance = NaN": {1, nan}} {
-		all = append(all, refused{testkit.Err(s.MovedDelta(bg, v, 0)), "v." + want}, refused{testkit.Err(s.MovedLevel(bg, v, 0)), "v." + want})
-	}
-	for _, r := range append(all, []refused{
-		{testkit.Err(with(func(s *Shuffle) { s.Alpha0 = 701 }).MovedLevel(bg, Moved{1, 1}, 0)), "Shuffle.Alpha0 = 701"},
-		{testkit.Err(Composition{0, 1}.Delta(bg, 0)), "Composition.Count = 0"},
-		{testkit.Err(Composition{math.MaxInt64, 1}.Delta(bg, 0)), "Composition.Count = 9.2"},
-		{testkit.Err(Composition{1, nan}.Level(bg, 0)), "Composition.Item = NaN"},
-		{testkit.Err(Composition{1, 701}.Level(bg, 0)), "Composition.Item = 701"},
-		{testkit.Err(Composition{1, 1}.Delta(bg, inf)), "eps = +Inf"},
-		{testkit.Err(ComposeBudget(bg, 0, 1, .1)), "Composition.Count = 0"},
-		{testkit.Err(NewRandomizer(bg, ch(1, 0, 1, 2), two)), "the level of c = +Inf"},
-		{testkit.Err(NewRandomizer(bg, ch(1, math.Exp(-701), math.Exp(-701), 1), two)), "the level of c = 701"},
-		{testkit.Err(NewRandomizer(bg, ch(1, 1, 1, 1), two)), "the level of c = 0"},
-	}...) {
-		var v *fault.ValueError
-		if !errors.As(r.err, &v) || !strings.Contains(r.err.Error(), r.want) {
-			t.Errorf("%v, want %s", r.err, r.want)
+	moved := Moved{1, 1}
+	check := func(want string, errs ...error) {
+		t.Helper()
+		for _, err := range errs {
+			var v *fault.ValueError
+			if !errors.As(err, &v) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %s", err, want)
+			}
 		}
 	}
+	for want, set := range map[string]func(s *Shuffle){
+		"Records = 0":               func(s *Shuffle) { s.Records = 0 },
+		"Items = 0":                 func(s *Shuffle) { s.Items = 0 },
+		"Items = 101":               func(s *Shuffle) { s.Items = 101 },
+		"Items = 9.007199254740992": func(s *Shuffle) { s.Records, s.Items = math.MaxInt64, 1<<53+1 }, // no float64
+		"Diameter = 0":              func(s *Shuffle) { s.Diameter = 0 },
+		"Diameter = NaN":            func(s *Shuffle) { s.Diameter = nan },
+		"Diameter = +Inf":           func(s *Shuffle) { s.Diameter = inf },
+		"MinDistance = 2":           func(s *Shuffle) { s.MinDistance = 2 },
+		"MinDistance = NaN":         func(s *Shuffle) { s.MinDistance = nan },
+		"Clones = 2":                func(s *Shuffle) { s.Clones = 2 },
+	} {
+		s := s
+		set(&s)
+		check("Shuffle."+want, testkit.Err(s.Level(bg, 1e-6)), testkit.Err(s.Delta(bg, 1)), testkit.Err(s.Budget(bg, Promise{1, 1e-6})))
+		if !strings.Contains(want, "Items") { // these do not read them
+			check("Shuffle."+want, testkit.Err(s.MovedLevel(bg, moved, 1e-6)), testkit.Err(s.MovedDelta(bg, moved, 0.1)))
+		}
+	}
+	for _, x := range []float64{nan, 0, inf, -1} {
+		s, what := s, fmt.Sprint(" = ", x)
+		check("p.Alpha"+what, testkit.Err(s.Budget(bg, Promise{x, 1e-9})))
+		check("alpha"+what, testkit.Err(s.Delta(bg, x)), testkit.Err(known.Delta(bg, x)))
+		check("eps"+what, testkit.Err(ComposeBudget(bg, 1, x, .1)))
+		s.Alpha0 = x
+		check("Shuffle.Alpha0"+what, testkit.Err(s.Level(bg, 0)), testkit.Err(s.Delta(bg, 1)), testkit.Err(s.MovedDelta(bg, moved, 0)))
+	}
+	for _, x := range []float64{1, nan, -1e-9, 1e-310} {
+		what := fmt.Sprint(" = ", x)
+		check("p.Delta"+what, testkit.Err(s.Budget(bg, Promise{1, x})))
+		check("delta"+what, testkit.Err(s.Level(bg, x)), testkit.Err(s.MovedLevel(bg, moved, x)), testkit.Err(Composition{1, 1}.Level(bg, x)),
+			testkit.Err(ComposeBudget(bg, 1, 1, x)), testkit.Err(known.Level(bg, x)))
+	}
+	for want, v := range map[string]Moved{"Items = 0": {0, 1}, "Items = 101": {101, 1}, "Distance = -1": {1, -1}, "Distance = 3.5": {3, 3.5}, "Distance = NaN": {1, nan}} {
+		check("v."+want, testkit.Err(s.MovedDelta(bg, v, 0)), testkit.Err(s.MovedLevel(bg, v, 0)))
+	}
+	high := s
+	high.Alpha0 = 701
+	check("Shuffle.Alpha0 = 701", testkit.Err(high.MovedLevel(bg, moved, 0)))
+	check("eps = NaN", testkit.Err(s.MovedDelta(bg, moved, nan)), testkit.Err(Composition{1, 1}.Delta(bg, nan)))
+	check("eps = -1", testkit.Err(s.MovedDelta(bg, moved, -1)), testkit.Err(Composition{1, 1}.Delta(bg, -1)))
+	check("Composition.Count = 0", testkit.Err(Composition{0, 1}.Delta(bg, 0)), testkit.Err(ComposeBudget(bg, 0, 1, .1)))
+	check("Composition.Count = 9.2", testkit.Err(Composition{math.MaxInt64, 1}.Delta(bg, 0)))
+	check("Composition.Item = 701", testkit.Err(Composition{1, 701}.Level(bg, 0)))
+	check("the level of c = +Inf", testkit.Err(NewRandomizer(bg, ch(1, 0, 1, 2), two)))
+	check("the level of c = 701", testkit.Err(NewRandomizer(bg, ch(1, math.Exp(-701), math.Exp(-701), 1), two)))
+	check("the level of c = 0", testkit.Err(NewRandomizer(bg, ch(1, 1, 1, 1), two)))
 	both := known
 	both.Alpha0 = 1
 	testkit.Refused(t, [][3]any{
@@ -142,7 +133,7 @@ func TestShuffle_EndsWithItsContext(t *testing.T) {
 func TestShuffle_ExtremeNumbers(t *testing.T) {
 	for _, s := range []ask{
 		{1, 1, 1e-100, 1e-100, 1e-300, 1e100, 1e100, MetricRandomizer}, {math.MaxInt64, 1 << 53, 700, 700, 0.999999, 1, 0.5, MetricRandomizer},
-		{1e6 - 1, 1, 1e-17, 1e-17, 0.5, 3, 1e-5, MetricRandomizer}, {2, 2, 40, 40, 1e-12, 1, 1, Dominated}, {1e5, 30, 1e-17, 1e-17, 1e-9, 3, 1e-5, MetricRandomizer},
+		{2, 2, 40, 40, 1e-12, 1, 1, Dominated}, {1e5, 30, 1e-17, 1e-17, 1e-9, 3, 1e-5, MetricRandomizer},
 	} {
 		pure := float64(s.Items) * s.Alpha0
 		if v, err := s.level(); err == nil && !(v.Value >= 0 && v.Value <= pure*(1+1e-12)) {

@@ -175,8 +175,7 @@ func (x *mixture) logPsi(tau float64) float64 {
 	if l >= 0 || math.IsInf(l, -1) {
 		return min(0, l)
 	}
-	share := min(1, max(0, (tau-from)/(to-from)*(1-0x1p-40)))
-	return min(0, l+math.Log1p(share*math.Expm1(min(0, r-l)))+0x1p-40)
+	return chord(l, r, (tau-from)/(to-from))
 }
 
 // nats is about -ln Psi(tau).

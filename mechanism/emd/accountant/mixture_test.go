@@ -69,7 +69,7 @@ func each(rows [][]float64, f func(outputs []int, p float64)) {
 
 func TestMixture_BoundsTheSumOfAnyRecords(t *testing.T) {
 	r := random.Seeded(71)
-	for range testkit.Sweep(25, 1000) {
+	for range testkit.Sweep(15, 1000) {
 		alpha0, d, others := 0.1+3*r.Float64(), r.Float64(), 1+r.IntN(4)
 		s := newSecrecy(r, others, alpha0, d)
 		x := newMixture(alpha0, d, int64(others))

@@ -177,36 +177,20 @@ func (p *path) delta(ctx context.Context, g leg, bend, target float64) (float64,
 	}
 	steps := float64(g.steps)
 	count := min(blocks, steps)
-	if g.exact {
-		total := math.Inf(-1)
-		for b := range int(count) {
-			first, next := math.Floor(steps*float64(b)/count), math.Floor(steps*float64(b+1)/count)
-			most := math.Inf(-1)
-			for _, c := range p.kinds {
-				if c.distance < p.far {
-					continue
-				}
-				v, err := h(c, float64(first*p.far), float64((next-1)*p.far))
-				if err != nil {
-					return 0, err
-				}
-				most = max(most, v)
-			}
-			total = logAdd(total, most+math.Log(next-first))
-		}
-		return total + pathErr, nil
-	}
 	type bound struct{ share, distance float64 } // of e^target
 	var table [][]bound
 	var counts []float64
 	for b := range int(count) {
 		first, next := math.Floor(steps*float64(b)/count), math.Floor(steps*float64(b+1)/count)
-		lo, hi := max(0, float64(first*(g.least/steps))-p.far), float64((next-1)*(g.sum/steps))+p.far
+		lo, hi := float64(first*p.far), float64((next-1)*p.far)
+		if !g.exact {
+			lo, hi = max(0, float64(first*(g.least/steps))-p.far), float64((next-1)*(g.sum/steps))+p.far
+		}
 		var row []bound
 		for _, c := range p.kinds {
 			last := g.sum - c.distance
-			if last < 0 {
-				break
+			if last < 0 || g.exact && c.distance < p.far {
+				continue
 			}
 			v, err := h(c, min(lo, last), min(hi, last))
 			if err != nil {

@@ -183,7 +183,7 @@ func toys() []toy {
 // neighboring data sets, whichever clones are assumed.
 func TestShuffle_PrivateByBruteForce(t *testing.T) {
 	useful, closest := 0, 0.0
-	for _, c := range toys() {
+	for _, c := range toys()[:testkit.Sweep(9, 13)] {
 		for _, size := range [][2]int{{4, 1}, {6, 1}, {4, 2}, {5, 3}, {4, 4}, {7, 2}} {
 			n, m := size[0], size[1]
 			if len(c.prob) == 4 && n > 5 {
@@ -253,7 +253,7 @@ func TestShuffle_PrivateByBruteForce(t *testing.T) {
 func TestMoved_PrivateByBruteForce(t *testing.T) {
 	useful, better, closest := 0, 0, 0.0
 	for i, c := range toys() {
-		if i > testkit.Sweep(3, 100) {
+		if i > testkit.Sweep(2, 100) {
 			break
 		}
 		for _, size := range [][2]int{{4, 1}, {4, 2}, {5, 3}, {4, 4}} {

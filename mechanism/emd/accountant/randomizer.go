@@ -104,7 +104,7 @@ func answer[T any](s Shuffle, op string, of func(answers) (T, error)) (none T, e
 	if r.records != s.Records {
 		r.records = s.Records
 		for _, c := range r.changes {
-			c.forget()
+			clear(c.nodes)
 		}
 	}
 	return of(k)
@@ -135,7 +135,7 @@ func (s *Randomizer) find(ctx context.Context, rho metric.Finite) error {
 			if x == z || d == 0 {
 				continue
 			}
-			c := &change{x: x, to: z, distance: d, veils: []veil{newBlanket(from, to, common)}, nodes: map[int]float64{}, chords: map[int]chord{}}
+			c := &change{x: x, to: z, distance: d, veils: []veil{newBlanket(from, to, common)}, nodes: map[int]float64{}}
 			switch {
 			case len(least) == 2:
 				c.veils = append(c.veils, twoOutputs(from, to, least, most))

@@ -85,9 +85,8 @@ func TestBox_NearItemsAreHardToTell(t *testing.T) {
 	}
 }
 
-// TestSphere_NearItemsAreHardToTell likewise, also across the date line.
+// Likewise on the sphere, also across the date line, and on a line.
 func TestSphere_NearItemsAreHardToTell(t *testing.T) {
-	g := metric.GreatCircle{Radius: 1}
 	for _, x := range []metric.LatLon{{Lat: 30, Lon: 60}, {Lat: 0.25, Lon: -180}, {Lat: 51.5, Lon: -0.01}} {
 		var others []metric.LatLon
 		var distances []float64
@@ -98,12 +97,8 @@ func TestSphere_NearItemsAreHardToTell(t *testing.T) {
 				distances = append(distances, math.Hypot(y.Lat-x.Lat, east)*math.Pi/180*(1+1e-6))
 			}
 		}
-		near(t, Sphere(g), 100, 0.05, x, others, distances)
+		near(t, Sphere(metric.GreatCircle{Radius: 1}), 100, 0.05, x, others, distances)
 	}
-}
-
-// TestLine_NearItemsAreHardToTell likewise.
-func TestLine_NearItemsAreHardToTell(t *testing.T) {
 	for _, x := range []float64{0.5, 0.3, 1.0 / 16} {
 		near(t, Line(-0.1, 1), 100, 0.9, x, []float64{x + 1e-12, x - 1e-12, x + 2.4e-9}, []float64{x + 1e-12 - x, x - (x - 1e-12), x + 2.4e-9 - x})
 	}

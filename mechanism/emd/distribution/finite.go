@@ -95,24 +95,22 @@ func (m partition) W1(ctx context.Context, p, q []float64) (float64, error) {
 type nested struct {
 	*hierarchy.Map
 	ground *finiteGround
-	wide   []float64 // bounds the distances of items below a node
-	hub    float64   // of a star, see [finiteGround.star]; +Inf for another tree
+	hub    float64 // of a star, see [finiteGround.star]; +Inf for another tree
 }
 
 func (t nested) W1(ctx context.Context, p, q []float64) (float64, error) {
 	return t.ground.w1(ctx, p, q)
 }
 
-func (t nested) Resolution() float64 { return t.ResolutionIn(t.wide) }
-
 func (t nested) Bound(_, deviation float64) float64 {
-	return min(t.BoundIn(t.wide, deviation), t.hub*deviation)
+	return min(t.Map.Bound(0, deviation), t.hub*deviation)
 }
 
 // nested measures the plan of a tree. O(n) distances for each level.
 func (g *finiteGround) nested(ctx context.Context, p plan[int]) (plan[int], error) {
 	t := p.shape.(*hierarchy.Map)
-	wide, first := make([]float64, len(t.Parent)), make([]int, len(t.Parent))
+	first := make([]int, len(t.Parent))
+	clear(t.Wide)
 	for v := range first {
 		first[v] = -1
 	}
@@ -124,10 +122,10 @@ func (g *finiteGround) nested(ctx context.Context, p plan[int]) (plan[int], erro
 			if first[v] < 0 {
 				first[v] = x
 			}
-			wide[v] = min(max(wide[v], 2*g.space.Distance(first[v], x)), g.diameter)
+			t.Wide[v] = min(max(t.Wide[v], 2*g.space.Distance(first[v], x)), g.diameter)
 		}
 	}
-	p.shape = nested{t, g, wide, math.Inf(1)}
+	p.shape = nested{t, g, math.Inf(1)}
 	return p, nil
 }
 

@@ -1,9 +1,9 @@
 package frequency
 
 import (
-	"context"
 	"errors"
 	"math"
+	"math/bits"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -15,29 +15,39 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
+// channelOf is the law of h on k items, written down.
+func channelOf(t testing.TB, h *hadamard, k int) *mechanism.Channel {
+	return testkit.Must(mechanism.NewChannel(t.Context(), mechanism.Rows{Inputs: k, Outputs: h.size, Log: true, Fill: func(x int, dst []float64) {
+		for y := range dst {
+			dst[y] = -h.eps * float64(bits.OnesCount(uint(x+1)&uint(y))&1)
+		}
+	}}, nil))
+}
+
 func TestHadamard_AuditsAtItsLevel(t *testing.T) {
 	for _, k := range []int{1, 2, 3, 4, 7, 8, 30} {
 		for _, eps := range []float64{1e-4, .0075, 1, 20, 800} {
-			h := testkit.Must(NewHadamard(k, eps))
-			if want := 1 << int(math.Ceil(math.Log2(float64(k+1)))); h.Outputs() != want {
-				t.Errorf("k=%d: %d outputs, want %d", k, h.Outputs(), want)
+			h := testkit.Must(newHadamard("", k, eps))
+			if want := 1 << int(math.Ceil(math.Log2(float64(k+1)))); h.size != want {
+				t.Errorf("k=%d: %d outputs, want %d", k, h.size, want)
 			}
-			c := testkit.Must(h.Channel(t.Context()))
-			a := testkit.Must(c.Audit(t.Context(), space.Constant(k, 1), nil))
-			level := h.Guarantee().Alpha()
-			if a.Hi > eps || a.Lo > level || level > eps || k > 1 && a.Hi < eps*(1-1e-9) {
-				t.Errorf("k=%d eps=%v: audit %v, level %v", k, eps, a, level)
+			a := testkit.Must(channelOf(t, h, k).Audit(t.Context(), space.Constant(k, 1), nil))
+			if a.Hi > eps || a.Lo > h.eps || h.eps > eps || k > 1 && a.Hi < eps*(1-1e-9) {
+				t.Errorf("k=%d eps=%v: audit %v, level %v", k, eps, a, h.eps)
 			}
 		}
 	}
 }
 
-func TestRandomizers_DoNotAllocate(t *testing.T) {
-	r := random.Seeded(1)
-	for _, m := range []mechanism.Mechanism[int, int]{testkit.Must(NewHadamard(12, 1)), mustGKRR(t, testkit.Must(metric.NewClustered(3, 4, .3)), 1.5)} {
-		if n := testing.AllocsPerRun(100, func() { m.Release(r, 3) }); n != 0 {
-			t.Errorf("%v allocations a release", n)
+// Draws have that law: chi-square at level 1e-7.
+func TestHadamard_Law(t *testing.T) {
+	h, r := testkit.Must(newHadamard("", 5, 1)), random.Seeded(3)
+	for x := range 5 {
+		seen := make([]int, h.size)
+		for range 20_000 {
+			seen[h.draw(r, x)]++
 		}
+		testkit.ChiSquare(t, seen, channelOf(t, h, 5).Row(x, nil), 1e-7)
 	}
 }
 
@@ -45,7 +55,7 @@ func TestRandomizers_DoNotAllocate(t *testing.T) {
 func TestNewHadamardBaseline_Budget(t *testing.T) {
 	for _, c := range []struct{ delta, want float64 }{{1e-12, .004838732781}, {1e-6, .007495100134}} {
 		f := testkit.Must(NewHadamardBaseline(t.Context(), space.Constant(5, 1), emd.Model{Trust: emd.Local, Items: 1000, Diameter: 1}, emd.DP{Eps: 1, Delta: c.delta}, nil))
-		if got := f.inv.(*Hadamard).eps; math.Abs(got/c.want-1) > 1e-9 {
+		if got := f.inv.(*hadamard).eps; math.Abs(got/c.want-1) > 1e-9 {
 			t.Errorf("delta %v: %v, want %v", c.delta, got, c.want)
 		}
 	}
@@ -127,31 +137,22 @@ func TestLaplaceBaseline_Scale(t *testing.T) {
 	}
 }
 
-// The two randomizers of items keep the laws of mechanisms, with the law and the level of the channels
-// they stand for.
-func TestRandomizers_Conform(t *testing.T) {
-	clusters := testkit.Must(testkit.Must(metric.NewClustered(4, 3, 0.3)).Scaled(2, "km"))
-	for _, c := range []struct {
-		m interface {
-			mechanism.Mechanism[int, int]
-			Channel(context.Context) (*mechanism.Channel, error)
-		}
-		rho metric.Finite
-	}{{testkit.Must(NewGKRR(clusters, 1.5)), clusters}, {testkit.Must(NewHadamard(5, 1)), space.Constant(5, 1)}} {
-		n := c.rho.Len()
-		o := &mechanismtest.Options[int, int]{Refused: []int{-1, n}, Samples: 1 << 15}
-		channel := testkit.Must(c.m.Channel(t.Context()))
-		law := map[int]float64{}
-		for y, p := range channel.Row(1, nil) {
-			law[channel.Output(y)] += p
-		}
-		e, err := mechanismtest.TestLevel(t.Context(), c.m, 0, n-1, c.rho.Distance(0, n-1), o)
-		if err := errors.Join(err, mechanismtest.TestMechanism(t.Context(), c.m, []int{0, 1, n - 1}, o),
-			mechanismtest.TestChannel(t.Context(), channel, c.rho, o), mechanismtest.TestDistribution(t.Context(), c.m, 1, law, o)); err != nil {
-			t.Errorf("%T: %v", c.m, err)
-		}
-		if e.Level < 0.8*c.m.Guarantee().Alpha() {
-			t.Errorf("%T: the test sees %v, less than 0.8 of %v", c.m, e, c.m.Guarantee())
-		}
+// The randomizer of items keeps the laws of mechanisms, with the law and the level of its channel.
+func TestGKRR_Conforms(t *testing.T) {
+	rho := testkit.Must(testkit.Must(metric.NewClustered(4, 3, 0.3)).Scaled(2, "km"))
+	m, n := testkit.Must(NewGKRR(rho, 1.5)), rho.Len()
+	o := &mechanismtest.Options[int, int]{Refused: []int{-1, n}, Samples: 1 << 15}
+	channel := testkit.Must(m.Channel(t.Context()))
+	law := map[int]float64{}
+	for y, p := range channel.Row(1, nil) {
+		law[channel.Output(y)] += p
+	}
+	e, err := mechanismtest.TestLevel(t.Context(), m, 0, n-1, rho.Distance(0, n-1), o)
+	if err := errors.Join(err, mechanismtest.TestMechanism(t.Context(), m, []int{0, 1, n - 1}, o),
+		mechanismtest.TestChannel(t.Context(), channel, rho, o), mechanismtest.TestDistribution(t.Context(), m, 1, law, o)); err != nil {
+		t.Error(err)
+	}
+	if e.Level < 0.8*m.Guarantee().Alpha() {
+		t.Errorf("the test sees %v, less than 0.8 of %v", e, m.Guarantee())
 	}
 }

@@ -3,7 +3,6 @@ package frequency
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -65,8 +64,8 @@ func oneOf(t testing.TB, f *Estimator, y int) []float64 {
 // lawOf is what item x is released as.
 func lawOf(t testing.TB, f *Estimator, c *mechanism.Channel, x int) []float64 {
 	t.Helper()
-	if h, ok := f.inv.(*Hadamard); ok {
-		c = testkit.Must(h.Channel(t.Context()))
+	if h, ok := f.inv.(*hadamard); ok {
+		c = channelOf(t, h, f.space.Len())
 	}
 	return c.Row(x, nil)
 }
@@ -230,16 +229,5 @@ func TestEstimator_CanceledReleasesNothing(t *testing.T) {
 		if counts != nil || !errors.Is(err, context.Canceled) || read > at+1 {
 			t.Errorf("canceled at user %d: %v, %v, %d read", at, counts, err, read)
 		}
-	}
-}
-
-// BenchmarkEstimator is release and estimate from a stream of users, in the local trust.
-func BenchmarkEstimator(b *testing.B) {
-	for _, k := range []int{100, 10000} {
-		f := testkit.Must(NewClustered(b.Context(), mustGKRR(b, testkit.Must(metric.NewClustered(k/10, 10, .2)), 1), emd.Model{Trust: emd.Local, Items: 1000, Diameter: 1}, nil))
-		data := usersOf(1, testkit.Distribution(random.Seeded(1), k, nil), 1000, 1000)
-		testkit.Bench(b, fmt.Sprintf("users=1000/items=1000/k=%d", k), func() {
-			testkit.Must(f.Estimate(testkit.Must(f.Collect(context.Background(), nil, data))))
-		})
 	}
 }

@@ -11,88 +11,32 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/random"
-	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Hadamard is Hadamard response, the randomizer of ordinary differential privacy to measure
-// [Estimator] against. It has K = 2^ceil(log2(k+1)) outputs for k items. With H the Hadamard matrix,
-// item x is released as a uniform y with H[x+1,y] = 1 with probability e^eps/(1+e^eps), else of the
-// other half: every item is hidden from every other at level eps, near or far. The distribution is
-// exact for [Hadamard.Guarantee]. O(1) memory. Immutable and safe for concurrent use.
-//
-// Source: Acharya, Sun, Zhang, "Hadamard response: estimating distributions privately,
-// efficiently, and with little communication", 2019.
-type Hadamard struct {
-	k, size int
-	eps     float64
-	g       mechanism.Guarantee
-	coin    *exact.Table // 0 for C_x, 1 for the others
+// hadamard is Hadamard response: it has K = 2^ceil(log2(k+1)) outputs for k items. With H the Hadamard
+// matrix, item x is released as a uniform y with H[x+1,y] = 1 with probability e^eps/(1+e^eps), else
+// of the other half: every item is hidden from every other at level eps, near or far. Draws are exact.
+type hadamard struct {
+	size int
+	eps  float64
+	coin *exact.Table // 0 for the half of x, 1 for the other
 }
 
-var _ mechanism.Mechanism[int, int] = (*Hadamard)(nil)
-
-// NewHadamard returns Hadamard response on k >= 1 items, k < 2^30, at level eps > 0 per
-// unit of the distance that is 1 between any two items. Others are a [*metric.ValueError].
-// O(1).
-func NewHadamard(k int, eps float64) (*Hadamard, error) {
-	const op = "frequency: NewHadamard"
-	if k < 1 || k >= 1<<30 {
-		return nil, fault.Value(op, "k", float64(k), "a number of items in [1, 2^30)")
-	}
-	if err := fault.Positive(op, "eps", eps); err != nil {
-		return nil, err
-	}
+// newHadamard is for 1 <= k < 2^30 items; an eps without a finite reciprocal is a [*metric.ValueError].
+func newHadamard(op string, k int, eps float64) (*hadamard, error) {
 	level := directed.MulDown(eps, 1-auditMargin)
-	if math.IsInf(1/level, 1) {
-		return nil, fault.Value(op, "eps", eps, "a number with a finite reciprocal")
+	if k >= 1<<30 || math.IsInf(1/level, 1) {
+		return nil, fault.Value(op, "eps", eps, "a number with a finite reciprocal, for fewer than 2^30 items")
 	}
-	g, err := mechanism.NewGuarantee(level, 0, "")
-	if err != nil {
-		return nil, err
-	}
-	return &Hadamard{
-		k: k, size: 1 << bits.Len(uint(k)), eps: level, g: g,
-		coin: exact.NewTable(exact.Weights{W: []float64{0, -level}, Log: true}),
-	}, nil
-}
-
-// Outputs returns K, the number of outputs.
-func (h *Hadamard) Outputs() int { return fault.Must(h, h.made("frequency: Hadamard.Outputs")).size }
-
-// Guarantee is the level, at most eps and less than a relative 2^-34 below it.
-func (h *Hadamard) Guarantee() mechanism.Guarantee {
-	if h == nil {
-		return mechanism.Guarantee{}
-	}
-	return h.g
-}
-
-func (h *Hadamard) made(op string) error {
-	return fault.Made(h != nil && h.coin != nil, op, "Hadamard", "NewHadamard")
-}
-
-// Release draws what item x in [0, k) is released as; another x is a [*metric.ValueError].
-// O(1).
-func (h *Hadamard) Release(rng *rand.Rand, x int) (int, error) {
-	const op = "frequency: Hadamard.Release"
-	if err := h.made(op); err != nil {
-		return 0, err
-	}
-	if err := fault.Private(fault.Index(op, "x", x, h.k)); err != nil {
-		return 0, err
-	}
-	rng, done := random.Get(rng)
-	defer done()
-	return h.draw(rng, x), nil
+	return &hadamard{1 << bits.Len(uint(k)), level, exact.NewTable(exact.Weights{W: []float64{0, -level}, Log: true})}, nil
 }
 
 // draw takes a uniform output and, where it is in the wrong half, flips a bit
 // that x+1 has, which pairs the halves one to one.
-func (h *Hadamard) draw(rng *rand.Rand, x int) int {
+func (h *hadamard) draw(rng *rand.Rand, x int) int {
 	side := h.coin.Draw(rng)
 	a, y := uint(x+1), uint(rng.Uint64())&uint(h.size-1)
 	if bits.OnesCount(a&y)&1 != side {
@@ -101,28 +45,12 @@ func (h *Hadamard) draw(rng *rand.Rand, x int) int {
 	return int(y)
 }
 
-// Channel returns the mechanism as a lazy channel with its guarantee.
-func (h *Hadamard) Channel(ctx context.Context) (*mechanism.Channel, error) {
-	if err := h.made("frequency: Hadamard.Channel"); err != nil {
-		return nil, err
-	}
-	c, err := mechanism.NewChannel(ctx, mechanism.Rows{Inputs: h.k, Outputs: h.size, Log: true, Fill: func(x int, dst []float64) {
-		for y := range dst {
-			dst[y] = -h.eps * float64(bits.OnesCount(uint(x+1)&uint(y))&1)
-		}
-	}}, &mechanism.ChannelOptions{Lazy: true})
-	if err != nil {
-		return nil, err
-	}
-	return c.WithGuarantee(h.g), nil
-}
-
 // gain is (e^eps+1)/(e^eps-1), the estimator's factor.
-func (h *Hadamard) gain() float64 { return 1 / math.Tanh(h.eps/2) }
+func (h *hadamard) gain() float64 { return 1 / math.Tanh(h.eps/2) }
 
 // estimate implements inverter: item x's frequency is 2 gain (f(C_x) - 1/2) = gain * (H f)[x+1]. A
 // draw contributes +-gain to it, so N Var_x = gain^2 - frequency. The estimates need not sum to 1.
-func (h *Hadamard) estimate(f, mean, variance []float64) {
+func (h *hadamard) estimate(f, mean, variance []float64) {
 	walshHadamard(f)
 	g := h.gain()
 	for x := range mean {
@@ -148,6 +76,8 @@ func walshHadamard(f []float64) {
 // level per item at which all m items of a user together are (pair.Eps, pair.Delta)-private, by exact
 // composition ([accountant.ComposeBudget]). The promise is that pair between any two users, a
 // discrete one at the diameter. Of the options it takes Workers alone. Compare IRC24, Lemma 6.4.
+// Source: Acharya, Sun, Zhang, "Hadamard response: estimating distributions privately, efficiently,
+// and with little communication", 2019.
 func NewHadamardBaseline(ctx context.Context, space metric.Finite, model emd.Model, pair emd.DP, o *Options) (*Estimator, error) {
 	const op = "frequency: NewHadamardBaseline"
 	o = cmp.Or(o, &Options{})
@@ -162,7 +92,7 @@ func NewHadamardBaseline(ctx context.Context, space metric.Finite, model emd.Mod
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	h, err := NewHadamard(space.Len(), eps)
+	h, err := newHadamard(op, space.Len(), eps)
 	g, err2 := emd.NewDiscrete(model, model.Diameter, pair)
 	if err := cmp.Or(err, err2); err != nil {
 		return nil, err

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
@@ -30,7 +29,6 @@ var ErrNotPure = errors.New("the channel has no pure guarantee over the whole sp
 // Source: IRC24, Algorithm 2 and Theorem 4.4, with the tighter [accountant.Shuffle].
 type ItemWise struct {
 	channel *mechanism.Channel // outputs unlabeled, so that they can be counted
-	points  []int              // output y stands for points[y]
 	g       emd.Guarantee
 	bound   accountant.Theorem
 	workers int
@@ -117,7 +115,7 @@ func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model e
 	if level.Theorem == accountant.PureComposition {
 		delta = 0
 	}
-	w := &ItemWise{points: make([]int, c.Outputs()), bound: level.Theorem, workers: o.Workers}
+	w := &ItemWise{bound: level.Theorem, workers: o.Workers}
 	promise, err := mechanism.NewGuarantee(level.Value, delta, model.Unit)
 	if err != nil {
 		return nil, err
@@ -127,7 +125,7 @@ func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model e
 	}
 	labels := make([]int, c.Outputs())
 	for y := range labels {
-		labels[y], w.points[y] = y, c.Output(y)
+		labels[y] = y
 	}
 	w.channel, err = c.Relabel(labels)
 	return w, err
@@ -258,32 +256,6 @@ func (w *ItemWise) Release(rng *rand.Rand, data emd.Users[int]) ([]int64, error)
 		return nil, err
 	}
 	return drawRuns(context.Background(), rng, in, w.channel.Outputs(), w.workers, w.drawRun)
-}
-
-// ReleaseShuffled is [ItemWise.Release] with the result as a list of points,
-// each as often as it came up, in uniformly random order. 8 bytes an item.
-func (w *ItemWise) ReleaseShuffled(rng *rand.Rand, data emd.Users[int]) ([]int, error) {
-	counts, err := w.Release(rng, data)
-	if err != nil {
-		return nil, err
-	}
-	total := int64(0)
-	for _, c := range counts {
-		total += c
-	}
-	if err := fault.Memory("frequency: ItemWise.ReleaseShuffled", float64(total), 8); err != nil {
-		return nil, err
-	}
-	list := make([]int, 0, total)
-	for y, c := range counts {
-		for range c {
-			list = append(list, w.points[y])
-		}
-	}
-	rng, done := random.Get(rng)
-	defer done()
-	rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-	return list, nil
 }
 
 // tableDraws is the number of draws from which a table beats a pass a draw.

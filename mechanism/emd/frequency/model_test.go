@@ -18,7 +18,7 @@ func TestModel_DiameterIsStatedOrOfTheSpace(t *testing.T) {
 	abs := metric.Func[float64](func(x, y float64) float64 { return math.Abs(x - y) })
 	space := testkit.Must(metric.NewPoints([]float64{0, 100, 200, 300}, abs))
 	tuned := testkit.Must(exponential.Tuned(t.Context(), space, .01, nil)).Channel
-	local, central := emd.Model{Trust: emd.Local, Items: 3}, emd.Model{Trust: emd.Central, Users: 100, Items: 3}
+	local, central := emd.Model{Trust: emd.Local, Items: 3}, emd.Model{Trust: emd.Central, Users: 5, Items: 3}
 	for name, c := range map[string]struct {
 		m    emd.Model
 		from func(m emd.Model) (emd.Guarantee, error)

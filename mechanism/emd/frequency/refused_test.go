@@ -58,9 +58,6 @@ func TestConstructors_Refuse(t *testing.T) {
 		{testkit.Err(NewGKRR(one, 5e-324)), "alpha0 = 5e-324", nil},
 		{testkit.Err(NewGKRR(testkit.Must(testkit.Must(metric.NewClustered(2, 3, .2)).Scaled(1e300, "")), 1e300)), "alpha0 = 1e+300", nil},
 		{testkit.Err(g.Release(nil, -1)), "frequency: GKRR.Release: x, want an index", nil},
-		{testkit.Err(NewHadamard(0, 1)), "frequency: NewHadamard: k = 0", nil},
-		{testkit.Err(NewHadamard(4, 5e-324)), "eps = 5e-324", nil},
-		{testkit.Err(testkit.Must(NewHadamard(4, 1)).Release(nil, 4)), "frequency: Hadamard.Release: x, want an index", nil},
 		{itemWise(nil, good, nil), "frequency: NewItemWise: ", metric.ErrEmpty},
 		{itemWise(ch.WithGuarantee(mechanism.Guarantee{}), good, nil), "no guarantee", ErrNotPure},
 		{itemWise(ch.WithGuarantee(half), good, nil), "frequency: NewItemWise: ", ErrNotPure},
@@ -105,9 +102,8 @@ func TestReleases_RefuseData(t *testing.T) {
 	curated.Trust = emd.Central
 	lap := testkit.Must(NewLaplaceBaseline(ctx, c, curated, 1))
 	releases := map[string]func(emd.Users[int]) error{
-		"ItemWise.Release":         func(u emd.Users[int]) error { return testkit.Err(w.Release(nil, u)) },
-		"ItemWise.ReleaseShuffled": func(u emd.Users[int]) error { return testkit.Err(w.ReleaseShuffled(nil, u)) },
-		"Laplace.Release":          func(u emd.Users[int]) error { return testkit.Err(lap.Release(nil, u)) },
+		"ItemWise.Release": func(u emd.Users[int]) error { return testkit.Err(w.Release(nil, u)) },
+		"Laplace.Release":  func(u emd.Users[int]) error { return testkit.Err(lap.Release(nil, u)) },
 	}
 	for kind, f := range estimators(t, c, good, 1) {
 		releases[kind+".Release"] = func(u emd.Users[int]) error { return testkit.Err(f.Release(nil, u)) }
@@ -167,7 +163,6 @@ func TestReleases_RefuseData(t *testing.T) {
 func TestMechanisms_ZeroValuesRefuse(t *testing.T) {
 	testkit.Unmade[Estimator](t, "New, NewClustered, NewHadamardBaseline or NewLaplaceBaseline", "Distribution")
 	testkit.Unmade[GKRR](t, "NewGKRR")
-	testkit.Unmade[Hadamard](t, "NewHadamard")
 	testkit.Unmade[ItemWise](t, "NewItemWise", "Theorem")
 	for _, w := range []*ItemWise{nil, {}} {
 		if _, err := emd.NewReduced(w, emd.Sampling{Radius: 1, Delta: .1}); err == nil {

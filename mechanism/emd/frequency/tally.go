@@ -21,30 +21,20 @@ type run struct {
 	count int64
 }
 
-// denseTally is the number of inputs per item up to which counting in an array
-// of all inputs beats sorting the items.
-const denseTally = 16
-
 // tally returns how often each of k inputs occurs in data, by ascending input,
 // and for how many users: the model's, which may be [check.AnyNumber].
 func tally(ctx context.Context, op string, model emd.Model, k int, data emd.Users[int]) ([]run, int64, error) {
-	var counts []int64
-	var list []int
-	if model.Users == check.AnyNumber || float64(k) <= denseTally*float64(model.Users)*float64(model.Items) {
-		counts = make([]int64, k)
+	if err := fault.Memory(op, float64(k), 8); err != nil {
+		return nil, 0, err
 	}
+	counts := make([]int64, k)
 	users := int64(0)
 	add := func(user int, items []int) error {
 		for i, x := range items {
 			if uint(x) >= uint(k) {
 				return &fault.ValueError{Op: op, Arg: fmt.Sprintf("user %d", user), Index: i, Value: float64(x), Want: fmt.Sprintf("an index in [0, %d)", k), Private: true}
 			}
-			if counts != nil {
-				counts[x]++
-			}
-		}
-		if counts == nil {
-			list = append(list, items...)
+			counts[x]++
 		}
 		users++
 		return ctx.Err()
@@ -57,13 +47,6 @@ func tally(ctx context.Context, op string, model emd.Model, k int, data emd.User
 		if c > 0 {
 			runs = append(runs, run{x, c})
 		}
-	}
-	slices.Sort(list)
-	for i, x := range list {
-		if i == 0 || x != list[i-1] {
-			runs = append(runs, run{x, 0})
-		}
-		runs[len(runs)-1].count++
 	}
 	return runs, users, nil
 }

@@ -6,7 +6,7 @@
 //	y, err := m.Release(rand.New(rand.NewPCG(1, 2)), emd.One(trips[1]))
 //
 // A [Query] is the function with its constant: [Average], [Landmarks], [Similarity],
-// [Region], [Ball], [Indicator], [Shares], a [LinearMap] of one of these, or one of your own,
+// [Region], [Ball], [Shares], a [LinearMap] of one of these, or one of your own,
 // which [LipschitzAtLeast] tries to refute. Users weigh the same, however many items they
 // hold. Noise is that of package additive, of deviation Lipschitz/alpha over the number of
 // users, or so.

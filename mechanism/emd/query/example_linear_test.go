@@ -10,7 +10,6 @@ import (
 
 	"github.com/metricdp/metricdp/mechanism/additive"
 	"github.com/metricdp/metricdp/mechanism/emd"
-	"github.com/metricdp/metricdp/mechanism/emd/frequency"
 	"github.com/metricdp/metricdp/mechanism/emd/query"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -79,66 +78,6 @@ func ExampleLinearMap() {
 	fmt.Printf("%s: constant %.6f %v\n", q.Name, q.Lipschitz, err)
 	// Output:
 	// linear map of average: constant 2.288246 <nil>
-}
-
-// A cut is no query: its mean jumps. On integer distances it is one.
-func ExampleIndicator() {
-	_, err := query.Indicator(func(x []float64) bool { return x[0] < 3 }, 0)
-	fmt.Println(errors.Is(err, query.ErrDiscontinuous))
-	q, err := query.Indicator(func(word string) bool { return len(word) > 3 }, 1) // edit distance
-	fmt.Println(q.Lipschitz, err)
-	// Output:
-	// true
-	// 1 <nil>
-}
-
-// How the visits of all users are spread over three stations, by a curator.
-func ExampleShares() {
-	stations, err := metric.NewPoints([][2]float64{{0, 0}, {0, 5}, {8, 0}}, metric.Plane{}) // km
-	if err != nil {
-		log.Fatal(err)
-	}
-	shares, weight, err := query.Shares(context.Background(), stations)
-	if err != nil {
-		log.Fatal(err)
-	}
-	city := emd.Model{Trust: emd.Central, Users: 300, Diameter: 10, Unit: "km"}
-	m, err := query.NewLinear(context.Background(), shares, city, emd.Promise{Alpha: 1}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	visits := slices.Values(slices.Repeat([][]int{{0, 0, 1}, {1}, {2, 2}}, 100))
-	y, err := m.Release(rand.New(rand.NewPCG(1, 2)), visits)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for x, w := range weight {
-		y[x] /= w
-		fmt.Printf("%.3f, deviation %.4f\n", y[x], m.StdDev()/w)
-	}
-	p, _, err := frequency.Project(context.Background(), stations, y)
-	fmt.Printf("as a distribution: %.3f %v\n", p, err)
-	// Output:
-	// 0.219, deviation 0.0019
-	// 0.447, deviation 0.0019
-	// 0.332, deviation 0.0012
-	// as a distribution: [0.219 0.448 0.333] <nil>
-}
-
-// Within 1 km of a clinic, fading out over 2 km.
-func ExampleBall() {
-	near, err := query.Ball(metric.Plane{}, [2]float64{5, 2}, 1, query.Smoothing{Width: 2})
-	if err != nil {
-		log.Fatal(err)
-	}
-	share := make([]float64, 1)
-	for _, x := range []float64{5, 6, 7, 8} {
-		near.Func([2]float64{x, 2}, share)
-		fmt.Print(share[0], " ")
-	}
-	fmt.Println("constant", near.Lipschitz)
-	// Output:
-	// 1 1 0.5 0 constant 0.5
 }
 
 func ExampleRegion() {

@@ -26,9 +26,6 @@ type LinearOptions[P any] struct {
 	// show is a [*LipschitzError], and two points found in O(n) farther apart than Model.Diameter
 	// an error.
 	Sample *metric.Points[P]
-	// Contains, where not nil, says which items lie in the space of the model. A release of others
-	// is an error, which tells of the item: clean the data instead where that matters.
-	Contains func(P) bool
 	// Step, a power of two, is that of the sum over users: a release is a multiple of
 	// Step/Model.Users. The default is the largest up to 2^-10 of the noise's scale on the sum,
 	// Lipschitz/Alpha, or with Delta the deviation, and less where Delta is below 5e-12*Norm.Dim.
@@ -51,12 +48,11 @@ type LinearOptions[P any] struct {
 // steps over the user's number of items, and a sum over users beyond 2^52, is refused. Immutable
 // and safe for concurrent use if the query is. Source: IRC24, Algorithm 1 and Lemma 4.2.
 type Linear[P any] struct {
-	query    Query[P]
-	model    emd.Model
-	contains func(P) bool
-	g        emd.Guarantee
-	step     float64
-	noise    interface { // on the sum
+	query Query[P]
+	model emd.Model
+	g     emd.Guarantee
+	step  float64
+	noise interface { // on the sum
 		ReleaseTo(dst []float64, rng *rand.Rand, x []float64) error
 		RadiusQuantile(q float64) float64
 	}
@@ -95,7 +91,7 @@ func NewLinear[P any](ctx context.Context, q Query[P], model emd.Model, target e
 	if err != nil {
 		return nil, err
 	}
-	l := &Linear[P]{query: q, model: model, contains: o.Contains, step: o.Step}
+	l := &Linear[P]{query: q, model: model, step: o.Step}
 	if l.g, err = emd.NewGuarantee(model, promised); err != nil {
 		return nil, err
 	}
@@ -377,9 +373,6 @@ func farApart(space metric.Finite) (d float64, i, j int) {
 
 // value writes the value of one item to dst.
 func (l *Linear[P]) value(op string, user, item int, x P, dst []float64) error {
-	if l.contains != nil && !l.contains(x) {
-		return fmt.Errorf("%s: user %d: item %d is outside the domain", op, user, item)
-	}
 	if err := l.query.eval(x, dst); err != nil {
 		return fmt.Errorf("%s: user %d: item %d: %w", op, user, item, fault.Private(err))
 	}

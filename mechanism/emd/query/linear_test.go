@@ -4,7 +4,6 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -334,18 +333,6 @@ func TestLinear_ReleasesTheMeanOfMeans(t *testing.T) {
 	local := testkit.Must(NewLinear(t.Context(), linearScaled(1, 2, 2), emd.Model{Trust: emd.Local, Diameter: 1}, emd.Promise{Alpha: 1e12}, nil))
 	if y := testkit.Must(local.Release(nil, emd.One(users[2]))); !floats.EqualApprox(y, []float64{3, 3}, 1e-5) {
 		t.Errorf("local: %v", y)
-	}
-}
-
-// BenchmarkLinear is of 10^6 items a release.
-func BenchmarkLinear(b *testing.B) {
-	one := linearPlane(1000, 1)
-	for name, q := range map[string]Query[[]float64]{
-		"average": Average(additive.Norm{P: 2, Dim: 2}), "landmark": testkit.Must(Landmarks(metric.Euclidean{}, 1, []float64{0.5, 0.5})),
-		"bell": testkit.Must(Ball(metric.Euclidean{}, []float64{0.5, 0.5}, 0.1, Smoothing{Width: 0.1, Kernel: Bell})),
-	} {
-		l := testkit.Must(NewLinear(b.Context(), q, emd.Model{Trust: emd.Central, Users: 1000, Diameter: 2}, emd.Promise{Alpha: 1}, nil))
-		testkit.Bench(b, name, func() { testkit.Must(l.Release(nil, slices.Values(slices.Repeat([][][]float64{one}, 1000)))) })
 	}
 }
 

@@ -3,7 +3,6 @@ package query
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -27,8 +26,9 @@ import (
 //
 // The constructors here derive the constant; whoever writes a Query by hand states it, for the
 // float64s that Func returns. Where these are within e, in Norm, of a function with the constant,
-// the promise is about d_X(x, y) + 2e/Lipschitz for x != y: [Average], [Shares] and [Indicator]
-// have e = 0, the others here some units in the last place of their terms.
+// the promise is about d_X(x, y) + 2e/Lipschitz for x != y: [Average] and [Shares] have e = 0, the
+// others here some units in the last place of their terms. A function that jumps between items as near
+// as one likes has no constant: smooth it, as [Region] does.
 type Query[P any] struct {
 	// Name is for errors and people.
 	Name string
@@ -39,13 +39,10 @@ type Query[P any] struct {
 	// Func writes f(x) to all of dst, of length Norm.Dim. It depends on x only, keeps neither, and
 	// is safe for concurrent use.
 	Func func(x P, dst []float64)
-	// Check, where not nil, says why Func, called after it, cannot take an item.
+	// Check, where not nil, says why Func, called after it, cannot take an item, or why that lies
+	// outside the space of the model.
 	Check func(x P) error
 }
-
-// ErrDiscontinuous reports a function that jumps: it is not Lipschitz.
-var ErrDiscontinuous = errors.New("a function that jumps between items at any small distance has no Lipschitz constant: " +
-	"smooth it (Region, Ball), or state the gap between the items inside and outside")
 
 // check says what is wrong with q.
 func (q Query[P]) check(op string) error {
@@ -201,26 +198,4 @@ func Shares(ctx context.Context, space metric.Finite) (q Query[int], weight []fl
 		},
 		Check: func(x int) error { return fault.Index(name, "item", x, k) },
 	}, weight, nil
-}
-
-// Indicator is 1 on the items for which in holds and 0 on the others, where no item inside is nearer
-// than gap > 0 to one outside: constant 1/gap, rounded up. Where they come as near as one likes, gap is
-// 0 and the error [ErrDiscontinuous]: use [Ball] or [Region].
-func Indicator[P any](in func(P) bool, gap float64) (Query[P], error) {
-	const op = "query: Indicator"
-	if gap == 0 {
-		return Query[P]{}, fmt.Errorf("%s: %w", op, ErrDiscontinuous)
-	}
-	if err := fault.Positive(op, "gap", gap); err != nil {
-		return Query[P]{}, err
-	}
-	return Query[P]{
-		Name: "indicator", Norm: additive.Norm{P: 1, Dim: 1}, Lipschitz: directed.DivUp(1, gap),
-		Func: func(x P, dst []float64) {
-			dst[0] = 0
-			if in(x) {
-				dst[0] = 1
-			}
-		},
-	}, nil
 }

@@ -16,10 +16,9 @@ import (
 // of center c, in quanta. Its constant is the exact maximum over all pairs.
 type Centers struct {
 	*Map
-	leastsquares.Quanta
-	Slope   float64 // the constant, in quanta, rounded up
-	tents   *leastsquares.Sparse
-	blurred float64 // the largest mean distance of a point from its centers
+	leastsquares.Bounded
+	Slope float64 // the constant, in quanta, rounded up
+	tents *leastsquares.Sparse
 }
 
 // NewCenters returns the map; nil if points have more than entries centers each on the mean. Some center
@@ -46,7 +45,7 @@ func NewCenters(ctx context.Context, f finite.Metric, centers []int, radius, noi
 				far += float64(w * d)
 			}
 		}
-		c.blurred = max(c.blurred, far)
+		c.Blur = max(c.Blur, 2*far) // of a point from its centers, on the mean, and back
 		c.Close()
 		if len(weights) > entries*n {
 			return nil, nil
@@ -118,14 +117,5 @@ func (c *Centers) join(ctx context.Context, f finite.Metric, centers []int) erro
 
 // Fit returns the weights of the points for a noisy mean y, in quanta.
 func (c *Centers) Fit(ctx context.Context, y []float64) ([]float64, error) {
-	return c.Quanta.Fit(ctx, c.tents, y)
-}
-
-// Resolution bounds the distance of the items from the fit to their mean without
-// noise.
-func (c *Centers) Resolution() float64 { return 2*c.blurred + c.Slack() }
-
-// Bound bounds the expected error for noise of the given deviation, in quanta.
-func (c *Centers) Bound(_, deviation float64) float64 {
-	return 2*c.blurred + c.Quanta.Bound(deviation)
+	return c.Bounded.Fit(ctx, c.tents, y)
 }

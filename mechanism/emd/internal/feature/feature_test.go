@@ -102,7 +102,7 @@ func TestCenters_AreAPartition(t *testing.T) {
 					t.Errorf("point %d: center %d is at %v", x, r, d)
 				}
 			}
-			if sum != c.Largest() || far > c.blurred*(1+1e-4) {
+			if sum != c.Largest() || 2*far > c.Blur*(1+1e-4) {
 				t.Errorf("point %d: weights of sum %d at %v", x, sum, far)
 			}
 		}

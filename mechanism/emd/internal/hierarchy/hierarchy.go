@@ -23,14 +23,13 @@ type Tree struct {
 // between the items: an isometry.
 type Map struct {
 	Tree
-	Quantum float64 // the distance of length 1
+	Quantum float64   // the distance of length 1
+	Wide    []float64 // bounds the distances of items below a node: those in the tree, or the caller's
 
-	dim     int     // nodes with a length > 0
-	up      []int64 // the longest way down from a node
-	child   [][]int
-	items   []int // of a node
-	blurred int64 // the largest distance of two items at one node
-	parts   []part
+	dim   int // nodes with a length > 0
+	child [][]int
+	items []int // of a node
+	parts []part
 }
 
 // part has the variance and weights of the best combination of a node's own noisy count and
@@ -104,9 +103,7 @@ func New(t Tree, quantum, noise, least float64) *Map {
 			}
 			m.Parent, m.Length = append(m.Parent, to[p]), append(m.Length, l)
 		}
-		if diam[v] <= cut {
-			m.blurred = max(m.blurred, diam[v])
-		}
+		m.Wide = append(m.Wide, float64(float64(diam[v])*quantum))
 	}
 	m.Items = make([]int, len(t.Items))
 	m.items = make([]int, len(m.Parent))
@@ -182,11 +179,10 @@ func (t Tree) contract() Tree {
 // prepare numbers the coordinates and computes the weights of the estimate.
 func (m *Map) prepare() {
 	n := len(m.Parent)
-	m.up, m.child, m.parts = make([]int64, n), make([][]int, n), make([]part, n)
+	m.child, m.parts = make([][]int, n), make([]part, n)
 	below := make([]float64, n) // the variance of the sum of the children
 	for v := n - 1; v > 0; v-- {
 		p, l := m.Parent[v], m.Length[v]
-		m.up[p] = max(m.up[p], m.up[v]+l)
 		own := unseen
 		if l > 0 {
 			m.dim++
@@ -308,12 +304,20 @@ func (m *Map) W1(_ context.Context, p, q []float64) (float64, error) {
 	return sum * m.Quantum, nil
 }
 
-// Resolution bounds the distance of what Fit makes of the noiseless mean of any
-// items from these: they differ within the nodes that were not split.
-func (m *Map) Resolution() float64 { return float64(float64(m.blurred) * m.Quantum) }
+// Resolution bounds the distance of what Fit makes of the noiseless mean of any items from these, under
+// the metric of Wide: they differ within the nodes that were not split.
+func (m *Map) Resolution() float64 {
+	blurred := 0.0
+	for v, n := range m.items {
+		if n > 1 {
+			blurred = max(blurred, m.Wide[v])
+		}
+	}
+	return blurred
+}
 
-// Bound bounds the expected error of the weights, for noise of the given standard deviation on every
-// coordinate of y.
+// Bound bounds the expected error of the weights under that metric, for noise of the given standard
+// deviation on every coordinate of y.
 //
 // Among a node's children let P be the true shares, of sum P_v, g the estimates and Q the result, of
 // sum Q_v. Q arises from g by lowering entries, if the positive ones sum to more than Q_v, apart from
@@ -322,38 +326,14 @@ func (m *Map) Resolution() float64 { return float64(float64(m.blurred) * m.Quant
 //
 //	|Q - P|_1 <= |Q - g|_1 + |g - P|_1 <= 2|g - P|_1 + |Q_v - P_v|.
 //
-// Let U_v be the longest way down from v. By induction from below the cost of all edges below v is at
-// most U_v |Q_v - P_v| plus twice the sum, over the nodes c below v, of |g_c - P_c| times U of c's
-// parent; and Q = P at the root. The g are unbiased, with the variances known.
+// From the root down, where Q = P, masses are moved such that the children of every node have the
+// shares Q. What moves into a node goes on to children whose P is below Q, and what leaves comes from
+// others, so that in node v no more than half of |Q - P|_1 - |Q_v - P_v|, at most |g - P|_1, is left to
+// move within Wide[v]. The g are unbiased, with the variances known.
 func (m *Map) Bound(_, deviation float64) float64 {
 	sum := 0.0
 	for v, w := range m.parts[1:] {
-		sum += float64(2 * math.Sqrt(w.variance) * float64(m.up[m.Parent[v+1]]))
+		sum += float64(math.Sqrt(w.variance) * m.Wide[m.Parent[v+1]])
 	}
-	return float64(float64(sum*deviation)*m.Quantum) + m.Resolution()
-}
-
-// BoundIn is Bound under another metric, in which any two items below node v are at most wide[v] apart.
-//
-// From the root down, masses are moved such that the children of every node have the shares Q. What
-// moves into a node goes on to children whose P is below Q, and what leaves comes from others, so that
-// in node v no more than half of |Q - P|_1 - |Q_v - P_v|, at most |g - P|_1, is left to move within
-// wide[v].
-func (m *Map) BoundIn(wide []float64, deviation float64) float64 {
-	sum := 0.0
-	for v, w := range m.parts[1:] {
-		sum += float64(math.Sqrt(w.variance) * wide[m.Parent[v+1]])
-	}
-	return float64(sum*deviation) + m.ResolutionIn(wide)
-}
-
-// ResolutionIn is Resolution under that metric.
-func (m *Map) ResolutionIn(wide []float64) float64 {
-	blurred := 0.0
-	for v, n := range m.items {
-		if n > 1 {
-			blurred = max(blurred, wide[v])
-		}
-	}
-	return blurred
+	return float64(sum*deviation) + m.Resolution()
 }

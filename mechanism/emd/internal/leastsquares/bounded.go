@@ -27,41 +27,23 @@ import (
 // y) = F(z): W1(u, p) <= 2 F(z) + s, and what it takes to move from anchors to outputs. Both are at most
 // s + s' + F(z) + max(t, F(z)), if an anchor is within s' of its output: see [Bounded.Bound].
 type Bounded struct {
-	Parent []int     // Parent[r] < r, and Parent[0] = -1
-	Length []float64 // of the edge from r to its parent
-	Output []int     // the output that takes the mass of an anchor
-}
-
-// Quanta is a Bounded whose rows are measured as integers.
-type Quanta struct {
-	Bounded
-	Whole     int64   // that stands for a weight of 1
-	Deviation float64 // of the noise planned for, in whole weights
+	Parent    []int     // Parent[r] < r, and Parent[0] = -1
+	Length    []float64 // of the edge from r to its parent
+	Output    []int     // the output that takes the mass of an anchor
+	Blur      float64   // s + s'
+	Deviation float64   // of the noise planned for
+	Whole     int64     // what stands for a weight of 1 in measurements, which are integers
 }
 
 // Dim is the number of anchors, and Work the length of an accumulator.
-func (q *Quanta) Dim() int  { return len(q.Parent) }
-func (q *Quanta) Work() int { return q.Dim() }
+func (b *Bounded) Dim() int  { return len(b.Parent) }
+func (b *Bounded) Work() int { return b.Dim() }
 
 // Largest bounds the weights.
-func (q *Quanta) Largest() int64 { return q.Whole }
+func (b *Bounded) Largest() int64 { return b.Whole }
 
 // Finish has nothing to do: an accumulator is the sum.
-func (q *Quanta) Finish([]int64) {}
-
-// Fit returns the distribution on the outputs for a noisy mean y, in quanta.
-func (q *Quanta) Fit(ctx context.Context, a Matrix, y []float64) ([]float64, error) {
-	for i := range y {
-		y[i] /= float64(q.Whole)
-	}
-	return q.Bounded.Fit(ctx, a, y, q.Deviation)
-}
-
-// Bound and Slack are those of [Bounded], for noise of the given deviation in quanta.
-func (q *Quanta) Bound(deviation float64) float64 {
-	return q.Bounded.Bound(q.Deviation, deviation/float64(q.Whole))
-}
-func (q *Quanta) Slack() float64 { return q.Bounded.Slack(q.Deviation) }
+func (b *Bounded) Finish([]int64) {}
 
 // Noise bounds F(z) in square mean, for independent z of mean 0 and the given standard deviation: the
 // sum of m of them is sqrt(m) deviations.
@@ -76,26 +58,26 @@ func (b *Bounded) Noise(deviation float64) float64 {
 	return float64(sum * deviation)
 }
 
-// Bound bounds the mean of F(z) + max(t, F(z)), t being the Noise of the planned
-// deviation and T that of the true one. For a mean m of F(z), 2 max(t,F) = t + F +
-// |t-F| and |t-F| is sqrt(T^2 - 2mt + t^2) at most in square mean, so that
+// Resolution bounds the distance of the items from the fit to their mean without noise. That ends at a
+// gap of .001 deviation^2 and so within .045 deviations of A p in l2: by Cauchy and Schwarz, F is at
+// most what Noise is of that.
+func (b *Bounded) Resolution() float64 { return b.Blur + b.Noise(0.045*b.Deviation) }
+
+// Bound bounds the expected error for noise of the given deviation, in quanta: Blur, and the mean of
+// F(z) + max(t, F(z)), t being the Noise of the planned deviation and T that of the true one. For a mean
+// m of F(z), 2 max(t,F) = t + F + |t-F| and |t-F| is sqrt(T^2 - 2mt + t^2) at most in square mean, so that
 //
 //	t/2 + 3m/2 + sqrt(T^2 - 2mt + t^2)/2
 //
 // is a bound. It is concave in m <= T, and largest where the root is t/3 or else at
 // T: 25/12 t for T = t.
-func (b *Bounded) Bound(planned, deviation float64) float64 {
-	t, top := b.Noise(planned), b.Noise(deviation)
+func (b *Bounded) Bound(_, deviation float64) float64 {
+	t, top := b.Noise(b.Deviation), b.Noise(deviation/float64(b.Whole))
 	if apart := math.Abs(top - t); apart >= t/3 {
-		return (t + float64(3*top) + apart) / 2
+		return b.Blur + (t+float64(3*top)+apart)/2
 	}
-	return float64(0.75*top*(top/t)) + float64(4*t/3)
+	return b.Blur + float64(0.75*top*(top/t)) + float64(4*t/3)
 }
-
-// Slack bounds F(A q - A p) for the fit q of y = A p by [Fit], which ends at a gap
-// of .001 deviation^2 and so within .045 deviations of A p in l2: by Cauchy and
-// Schwarz, F is at most what Noise is of that.
-func (b *Bounded) Slack(deviation float64) float64 { return b.Noise(0.045 * deviation) }
 
 // cost is F.
 func (b *Bounded) cost(v []float64) float64 {
@@ -107,9 +89,12 @@ func (b *Bounded) cost(v []float64) float64 {
 	return sum
 }
 
-// Fit returns the distribution on the outputs.
-func (b *Bounded) Fit(ctx context.Context, a Matrix, y []float64, deviation float64) ([]float64, error) {
-	p, _, err := Fit(ctx, a, y, deviation)
+// Fit returns the distribution on the outputs for a noisy mean y, in quanta, which it overwrites.
+func (b *Bounded) Fit(ctx context.Context, a Matrix, y []float64) ([]float64, error) {
+	for i := range y {
+		y[i] /= float64(b.Whole)
+	}
+	p, _, err := Fit(ctx, a, y, b.Deviation)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +103,7 @@ func (b *Bounded) Fit(ctx context.Context, a Matrix, y []float64, deviation floa
 	for i, v := range y {
 		rest[i] -= v
 	}
-	if b.cost(rest) <= b.Noise(deviation) {
+	if b.cost(rest) <= b.Noise(b.Deviation) {
 		return p, nil
 	}
 	u, err := b.nearest(y)

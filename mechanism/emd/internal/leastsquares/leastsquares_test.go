@@ -117,9 +117,9 @@ func TestNorm_IsAbove(t *testing.T) {
 // TestBounded_BoundHolds for the noises of two values that come nearest to it, and
 // of no others by much: F is 1 at anchor 1 with probability p, or v.
 func TestBounded_BoundHolds(t *testing.T) {
-	b := &Bounded{Parent: []int{-1, 0}, Length: []float64{0, 1}}
+	b := &Bounded{Parent: []int{-1, 0}, Length: []float64{0, 1}, Deviation: 1, Whole: 4}
 	for _, top := range []float64{0, 0.5, 0.8, 1, 1.2, 2} {
-		bound, most := b.Bound(1, top), 0.0
+		bound, most := b.Bound(0, 4*top), 0.0
 		for v := 0.0; v <= 4; v += 0.01 {
 			for w := 0.0; w <= v; w += 0.01 {
 				p := 1.0 // of v: as often as the square mean allows
@@ -137,9 +137,9 @@ func TestBounded_BoundHolds(t *testing.T) {
 	}
 }
 
-// TestBounded_SlackHolds: without noise the fit is as near in F as stated, and no
+// TestBounded_ResolutionHolds: without noise the fit is as near in F as stated, and no
 // nearer than where it may end.
-func TestBounded_SlackHolds(t *testing.T) {
+func TestBounded_ResolutionHolds(t *testing.T) {
 	b := &Bounded{Parent: []int{-1, 0, 1, 1, 0}, Length: []float64{0, 1, 2, 1, 5}}
 	most := 0.0
 	for seed := range uint64(50) {
@@ -154,7 +154,8 @@ func TestBounded_SlackHolds(t *testing.T) {
 		image := make([]float64, 5)
 		a.Apply(image, p)
 		floats.Sub(image, y)
-		most = max(most, b.cost(image)/b.Slack(noise))
+		b.Deviation = noise
+		most = max(most, b.cost(image)/b.Resolution())
 	}
 	if most > 1 || most < 0.1 {
 		t.Errorf("off by %v times the bound in F", most)
@@ -164,15 +165,15 @@ func TestBounded_SlackHolds(t *testing.T) {
 // TestBounded_FallsBack: where the fit leaves more than the noise explains, the
 // answer is nearest in F, and otherwise it is the fit.
 func TestBounded_FallsBack(t *testing.T) {
-	b := &Bounded{Parent: []int{-1, 0, 0}, Length: []float64{0, 1, 2}, Output: []int{0, 1, 2}}
+	b := &Bounded{Parent: []int{-1, 0, 0}, Length: []float64{0, 1, 2}, Output: []int{0, 1, 2}, Whole: 10}
 	a := NewSparse(3)
 	for i := range 3 {
 		a.Set(i, 1)
 		a.Close()
 	}
-	y := []float64{0.5, 0.9, 0.4} // least squares takes .2667 from each
 	for _, c := range []struct{ deviation, p1 float64 }{{1, 0.9 - 0.8/3}, {1e-3, 0.6}} {
-		p := testkit.Must(b.Fit(t.Context(), a, y, c.deviation))
+		b.Deviation = c.deviation
+		p := testkit.Must(b.Fit(t.Context(), a, []float64{5, 9, 4})) // least squares takes .2667 from each
 		if math.Abs(p[1]-c.p1) > 1e-3 {
 			t.Errorf("deviation %v: %v", c.deviation, p)
 		}

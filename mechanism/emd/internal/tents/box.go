@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
@@ -19,7 +21,7 @@ import (
 // Box is the map of a box by tents, and the estimate of a distribution on a finer
 // grid.
 type Box struct {
-	leastsquares.Quanta
+	leastsquares.Bounded
 	grid   Grid  // on the axes that are resolved
 	axes   []int // these, ascending
 	lo, hi []float64
@@ -72,8 +74,10 @@ func NewBox(op string, lo, hi []float64, p, noise, quantum, rounding, spacing fl
 		return nil, err
 	}
 	b.grid.resolve(p, quantum, rounding)
-	b.Whole = b.grid.Quanta()
+	b.Whole = 1 << b.grid.Bits
 	b.Deviation = math.Sqrt2 * b.grid.Slope(p) * noise
+	items, outputs := b.blur()
+	b.Blur = items + outputs
 	b.prepare()
 	return b, nil
 }
@@ -104,31 +108,17 @@ func (b *Box) spacing(noise float64) float64 {
 }
 
 // size is the norm of v.
-func (b *Box) size(v []float64) float64 {
-	sum, top := 0.0, 0.0
-	for _, x := range v {
-		top = max(top, math.Abs(x))
-		sum += math.Abs(x)
-	}
-	if b.norm == 1 || top == 0 {
-		return sum
-	}
-	if b.norm == 2 {
-		sum = 0
-		for _, x := range v {
-			sum += float64((x / top) * (x / top))
-		}
-		return math.Sqrt(sum) * top
-	}
-	return top
-}
+func (b *Box) size(v []float64) float64 { return floats.Norm(v, b.norm) }
 
 // prepare joins each vertex to one of a grid of twice the spacing or more: with
 // the indices i, and 2^k the largest power that divides all of them, the indices
 // of which 2^(k+1) is no divisor go down by 2^k.
 func (b *Box) prepare() {
 	d := len(b.axes)
-	k := b.grid.Rows()
+	k := 1
+	for _, c := range b.grid.Cells {
+		k *= c + 1
+	}
 	f := &b.Bounded
 	f.Parent, f.Length, f.Output = make([]int, k), make([]float64, k), make([]int, k)
 	at, step := make([]int, d), make([]float64, len(b.lo))
@@ -263,7 +253,7 @@ func (b *Box) Len() int {
 
 // Fit returns the weights of the outputs for a noisy mean y, in quanta.
 func (b *Box) Fit(ctx context.Context, y []float64) ([]float64, error) {
-	return b.Quanta.Fit(ctx, newInterpolation(b.grid.Cells, b.fine), y)
+	return b.Bounded.Fit(ctx, newInterpolation(b.grid.Cells, b.fine), y)
 }
 
 // W1 is the distance of two lists of weights, or a bound that moves them to
@@ -309,17 +299,4 @@ func (b *Box) blur() (items, outputs float64) {
 		outputs = min(math.Sqrt(sum), 2*outputs)
 	}
 	return outputs + b.size(moved), outputs
-}
-
-// Resolution bounds the distance of the items from the fit to their mean without
-// noise.
-func (b *Box) Resolution() float64 {
-	items, outputs := b.blur()
-	return items + outputs + b.Slack()
-}
-
-// Bound bounds the expected error for noise of the given deviation, in quanta.
-func (b *Box) Bound(_, deviation float64) float64 {
-	items, outputs := b.blur()
-	return items + outputs + b.Quanta.Bound(deviation)
 }

@@ -20,15 +20,14 @@ import (
 // than arcs, so that their constant for the l2 norm is one for arcs. The place of a point with
 // coordinates c on the sphere of radius 1 is (c_j + 1) g/2, exactly, for g cells an axis.
 type Sphere struct {
-	leastsquares.Quanta
-	grid    Grid // Rate, g/2 over the radius, is rounded up
-	radius  float64
-	row     map[int]int  // of a vertex
-	vertex  []int        // of a row
-	points  [][3]float64 // outputs
-	tents   *leastsquares.Sparse
-	near    []int // the output that stands for an output
-	blurred float64
+	leastsquares.Bounded
+	grid   Grid // Rate, g/2 over the radius, is rounded up
+	radius float64
+	row    map[int]int  // of a vertex
+	vertex []int        // of a row
+	points [][3]float64 // outputs
+	tents  *leastsquares.Sparse
+	near   []int // the output that stands for an output
 }
 
 // NewSphere returns the tents for a sphere: see [NewBox]. Cells have the side
@@ -45,13 +44,13 @@ func NewSphere(ctx context.Context, op string, radius, noise, quantum, rounding,
 	rate := directed.DivUp(g/2, radius)
 	s := &Sphere{radius: radius, row: map[int]int{}, grid: Grid{Rate: []float64{rate, rate, rate}, Cells: []int{int(g), int(g), int(g)}}}
 	s.grid.resolve(2, quantum, rounding)
-	s.Whole = s.grid.Quanta()
+	s.Whole = 1 << s.grid.Bits
 	s.Deviation = math.Sqrt2 * s.grid.Slope(2) * noise
 	vertices := s.vertices()
 	s.spread(int(math.Ceil(math.Pi * 9 * g * g)))
 	h := s.grid.Spacing(0)
 	// An anchor is at most a cell's diagonal off the sphere.
-	s.blurred = h * math.Sqrt(3) / 2
+	s.Blur = h * math.Sqrt(3)
 	return s, s.join(ctx, vertices)
 }
 
@@ -182,7 +181,7 @@ func (s *Sphere) join(ctx context.Context, vertices [][3]float64) error {
 		f.Parent, f.Length = append(f.Parent, at), append(f.Length, d)
 		at, d = s.nearest(x)
 		f.Output = append(f.Output, at)
-		s.blurred = max(s.blurred, d)
+		s.Blur = max(s.Blur, 2*d)
 	}
 	s.near = make([]int, len(s.points))
 	for i, x := range s.points {
@@ -266,7 +265,7 @@ func (s *Sphere) Len() int { return len(s.points) }
 
 // Fit returns the weights of the outputs for a noisy mean y, in quanta.
 func (s *Sphere) Fit(ctx context.Context, y []float64) ([]float64, error) {
-	return s.Quanta.Fit(ctx, s.tents, y)
+	return s.Bounded.Fit(ctx, s.tents, y)
 }
 
 // W1 is the distance of two lists of weights, or a bound that moves them to
@@ -280,13 +279,8 @@ func (s *Sphere) W1(ctx context.Context, p, q []float64) (float64, error) {
 // arc bounds an arc over a chord: their ratio is largest for antipodes.
 func arc(chord float64) float64 { return math.Pi / 2 * chord }
 
-// Resolution bounds the distance of the items from the fit to their mean without
-// noise. Anchors are off the sphere, so that W1 is bounded by chords first.
-func (s *Sphere) Resolution() float64 {
-	return arc(2*s.blurred + s.Slack())
-}
+// Resolution and Bound are those of [leastsquares.Bounded]. Anchors are off the sphere, so that W1 is
+// bounded by chords first.
+func (s *Sphere) Resolution() float64 { return arc(s.Bounded.Resolution()) }
 
-// Bound bounds the expected error for noise of the given deviation, in quanta.
-func (s *Sphere) Bound(_, deviation float64) float64 {
-	return arc(2*s.blurred + s.Quanta.Bound(deviation))
-}
+func (s *Sphere) Bound(_, deviation float64) float64 { return arc(s.Bounded.Bound(0, deviation)) }

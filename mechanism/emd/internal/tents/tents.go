@@ -24,18 +24,6 @@ type Grid struct {
 	Bits  int       // in [0, 60]
 }
 
-// Rows is the number of vertices.
-func (g *Grid) Rows() int {
-	k := 1
-	for _, c := range g.Cells {
-		k *= c + 1
-	}
-	return k
-}
-
-// Quanta is the sum of the weights of a point, in quanta.
-func (g *Grid) Quanta() int64 { return 1 << g.Bits }
-
 // Spacing is the side of a cell on axis j.
 func (g *Grid) Spacing(j int) float64 { return 1 / g.Rate[j] }
 

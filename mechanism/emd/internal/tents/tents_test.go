@@ -359,13 +359,13 @@ func TestSphere_BlurHolds(t *testing.T) {
 		most = max(most, far(onSphere(normal(rng))))
 	}
 	for r, x := range vertex {
-		if d := chord(x, s.Point(s.Output[r])); d > s.blurred {
-			t.Errorf("vertex %v is at %v from its output, bound %v", x, d, s.blurred)
+		if d := chord(x, s.Point(s.Output[r])); d > s.Blur/2 {
+			t.Errorf("vertex %v is at %v from its output, bound %v", x, d, s.Blur/2)
 		}
 	}
 	// The bound is that of vertices, a cell's diagonal off the sphere.
-	if most > s.blurred || most < 0.6*s.grid.Spacing(0)*math.Sqrt(3)/2 {
-		t.Errorf("a point is at %v from its anchors, bound %v", most, s.blurred)
+	if most > s.Blur/2 || most < 0.6*s.grid.Spacing(0)*math.Sqrt(3)/2 {
+		t.Errorf("a point is at %v from its anchors, bound %v", most, s.Blur/2)
 	}
 	// Over arcs, which antipodes have pi/2 of their chord.
 	if r := s.Resolution(); r < math.Pi*most {
