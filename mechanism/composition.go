@@ -164,16 +164,15 @@ func (c *Composition) Release(rng *rand.Rand, x int) ([]int, error) {
 // that no two inputs x, x' are told apart beyond (alpha*rho(x,x'), delta). Both ends are
 // proved, and Hi is at most the sum of the channels' own levels.
 //
-// At delta = 0 the level is the sum of the channels' largest log-ratios at one pair (privacy
-// losses). For delta > 0 the distribution of the sum of log-ratios is put on a lattice, outward
-// for Hi and for Lo by a test on it. Hi-Lo is at most Hi/1000, but where the lattice would need
-// more than 4,096 points across the log-ratios of one release, where delta is all but the total
-// variation or below 2^-800, or where the weights' logarithms exceed 10^11.
+// At delta = 0 the level is the sum of the channels' largest log-ratios at one pair. For delta > 0 the
+// distribution of the sum of log-ratios is put on a lattice, outward for Hi and for Lo by a test on it.
+// Hi-Lo is at most Hi/1000, but where the lattice would need more than 4,096 points across the log-ratios of
+// one release, where delta is all but the total variation or below 2^-800, or where the weights' logarithms
+// exceed 10^11.
 //
-// O(Len()^2 * Outputs()) and some ten milliseconds for each pair that is within some 10 % of
-// the level, however many the releases are; dense matrices, at most 24 bytes an entry. Source:
-// Doroshenko et al., "Connect the dots: tighter discrete approximations of privacy loss
-// distributions", 2022, for the lattice of Hi.
+// O(Len()^2 * Outputs()) and some ten milliseconds for each pair within some 10 % of the level, however many
+// the releases are; dense matrices, at most 24 bytes an entry. Source: Doroshenko et al., "Connect the dots:
+// tighter discrete approximations of privacy loss distributions", 2022, for the lattice of Hi.
 func (c *Composition) Audit(ctx context.Context, rho metric.Finite, o *AuditOptions) (Audit, error) {
 	return c.audit(ctx, rho, o.auditing("mechanism: Composition.Audit"))
 }

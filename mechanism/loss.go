@@ -186,11 +186,7 @@ func (c *Channel) Remap(ctx context.Context, prior []float64, rho metric.Finite)
 
 // AdversaryError returns how far the best guess of the input is from it on average, for an adversary who
 // knows the channel and that inputs are drawn from prior (nil: uniform), and sees the output: the sum over
-// outputs y of the least, over points z of rho, of
-//
-//	sum_x prior[x] P{y at x} rho(x,z)
-//
-// It is 0 for a channel that tells the input. rho has Len() points or more; the first ones are the inputs,
+// outputs y of the least, over points z of rho, of sum_x prior[x] P{y at x} rho(x,z). rho has Len() points or more; the first ones are the inputs,
 // and all can be guessed. A negative or non-finite distance is a [*metric.Violation]. An estimate, rounded
 // to nearest. O(Len()*Outputs()*rho.Len()), and two matrices of Len() rows. Source: Shokri,
 // Theodorakopoulos, Le Boudec, Hubaux, "Quantifying location privacy", 2011.

@@ -30,11 +30,10 @@ type SphereOptions struct {
 // line too. Noise added to latitude and longitude, or to the coordinates of a map
 // projection, is not.
 //
-// The noise is exact: a random place of that density about the input, taken as exact reals,
-// whose latitude and longitude are rounded once to a public grid, the multiples of 2^-23
-// degrees, 1.3 cm on the Earth, or finer where the noise is (the largest power of two that
-// is at most 2^-10 of its width 1/alpha, 2^-44 degrees at the finest). So the guarantee
-// holds for all bits of the output. A Sphere is immutable and safe for concurrent use.
+// The noise is exact: latitude and longitude of a random place, as reals, are rounded once to a public grid,
+// the multiples of 2^-23 degrees, 1.3 cm on the Earth, or finer where the noise is (the largest power of two
+// that is at most 2^-10 of its width 1/alpha, 2^-44 degrees at the finest), so that the guarantee holds for
+// all bits of the output. A Sphere is immutable and safe for concurrent use.
 type Sphere struct {
 	arc    arc
 	radius float64
