@@ -23,14 +23,6 @@ func ExampleNewKNorm() {
 	// eps 1.000, root mean square error 0.0040 a coordinate
 }
 
-func ExampleNorm_AlphaFor() {
-	// Largest error of 10 coordinates at most 5 with probability 0.99.
-	alpha, err := additive.Norm{P: math.Inf(1), Dim: 10}.AlphaFor(5, 0.99)
-	fmt.Printf("%.4f %v\n", alpha, err)
-	// Output:
-	// 3.7566 <nil>
-}
-
 func ExampleNewLaplace() {
 	m := must(additive.NewLaplace(0.1, &additive.Options{Unit: "EUR", Grid: 0.25}))
 	y, err := m.Release(seeded(), 1200)
