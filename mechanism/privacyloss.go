@@ -52,13 +52,12 @@ func (p *PrivacyLoss) check() error {
 // > 0 apart: the least alpha such that no two at a distance d up to that one are told apart beyond
 // (alpha*d, delta). Both ends are proved. X, XPrime and Y are -1.
 //
-// Hi counts a mechanism with a [PrivacyLoss] by that, also where [Then], [On] or [Labels] process
-// what it releases, and others by their guarantee alone, as if they were randomized response,
-// which no mechanism of their level exceeds. Lo counts only the former, not processed, and noise
-// as it is before it is rounded to its public grid. Where all are such, with losses of one order,
-// and delta is at least 1e-200, Hi-Lo is at most Hi/1000, up to some 10^8 releases.
-// An audit takes from milliseconds to a second, and many seconds where delta is below 1e-50 or
-// the releases are more: ctx ends it.
+// Hi counts a mechanism with a [PrivacyLoss] by that, also where [Then], [On] or [Labels] process what it
+// releases, and others by their guarantee, as if they were randomized response, which no mechanism of their
+// level exceeds. Lo counts only the former, not processed, and noise as it is before it is rounded to its
+// public grid. Where all are such, with losses of one order, and delta is at least 1e-200, Hi-Lo is at most
+// Hi/1000, up to some 10^8 releases. An audit takes from milliseconds to a second, and many seconds where delta
+// is below 1e-50 or the releases are more: ctx ends it.
 //
 // Sources: Kairouz, Oh, Viswanath, "The composition theorem for differential privacy", 2015, for
 // randomized response; Zhu, Dong, Wang, "Optimal accounting of differential privacy via characteristic

@@ -95,17 +95,16 @@ func (v *Vocabulary) made(op string) (*Vocabulary, error) {
 // line after it has one number. Input that begins as gzip does is unpacked. Empty lines and a byte
 // order mark are skipped.
 //
-// Where a line has more fields than a word and the numbers, the word is all that comes before the
-// numbers, blanks within it. In a first line that is no header the numbers are all at its end, and
-// the next line must have as many, if its word has blanks. Numbers are decimals of at most 1e30 in
-// size, rounded to multiples of [Step] and to float32; levels are per unit of the distance between
-// the rounded vectors.
+// Where a line has more fields than a word and the numbers, the word is all that comes before the numbers,
+// blanks within it; a first line with such a word needs a second with as many numbers. Numbers are decimals of
+// at most 1e30 in size, rounded to multiples of [Step] and to float32; levels are per unit of the distance
+// between the rounded vectors.
 //
-// An error names the line and the word: a number that is none, a line with fewer than the others, a
-// word that occurred before or is not valid UTF-8, a line of more than a megabyte, more than
-// [ReadOptions.Bytes] or [ReadOptions.Dim], a file without words or with fewer or more than its
-// header says. ctx ends the reading every 64 KiB of text. One pass, 4 bytes a number and about 100
-// a word; a vocabulary of more than 16 GiB is a [*metric.MemoryError].
+// An error names the line and the word: a number that is none, a line with fewer than the others, a word that
+// occurred before or is not valid UTF-8, a line of more than a megabyte, more than [ReadOptions.Bytes] or
+// [ReadOptions.Dim], a file without words or with fewer or more than its header says. ctx ends the reading
+// every 64 KiB of text. One pass, 4 bytes a number and about 100 a word; a vocabulary of more than 16 GiB is a
+// [*metric.MemoryError].
 func Read(ctx context.Context, r io.Reader, o *ReadOptions) (*Vocabulary, error) {
 	const op = "words: Read"
 	if o == nil {
