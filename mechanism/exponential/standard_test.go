@@ -71,21 +71,6 @@ func TestKnownAnswers_Table(t *testing.T) {
 	}
 }
 
-// On a cycle all weights are the same: the exponential mechanism at the full rate.
-func TestTight_IsExponentialOnACycle(t *testing.T) {
-	testkit.Rounding(t)
-	f := cycle(20)
-	m := testkit.Must(Tight(t.Context(), f, 1, nil))
-	if l := worst(t, m, f); !near(l, 0.850464108, 1e-8) || m.Audited.Hi > 1 || m.Audited.Hi < 1-1e-12 {
-		t.Errorf("loss %.10g, %v", l, m.Audited)
-	}
-	for y := range 20 {
-		if got, want := m.Prob(0, y)/m.Prob(0, 0), math.Exp(-f.Distance(0, y)); !near(got, want, 1e-10) {
-			t.Errorf("P(%d|0) is %v of P(0|0), want %v", y, got, want)
-		}
-	}
-}
-
 // From an independent C++ library's tests: ten points at gap 1.1, rate 0.9.
 func TestKnownAnswers_IndependentLibrary(t *testing.T) {
 	f := space.Path(10, 1.1)
