@@ -180,7 +180,8 @@ func TestBudget_RefusesBadRecords(t *testing.T) {
 
 // Of budgets that share what is spent no two spend the same.
 func TestBudget_TakesTurns(t *testing.T) {
-	store, each := newShared(), promise(.05, 0, 0, "km")
+	store, _ := shared()
+	each := promise(.05, 0, 0, "km")
 	limit := each.Times(100)
 	one := testkit.Must(NewBudget(limit, nil))
 	lossy := byLoss(t, 2.5, 1e-6, BudgetOptions{Store: newMemory(), Name: "ann"}) // of which a load sets the filter
