@@ -43,11 +43,10 @@ type repeated struct {
 
 var _ Mechanism[int, []int] = (*Composition)(nil)
 
-// NewComposition returns the composition of mechanisms. Its guarantee is the sum of theirs, as
-// that of [Compose], until an audit proves a better one: [Composition.Certify] or
-// [Composition.CertifyAt]. Channels are on the same number of inputs. All guarantees must be for
-// one metric, which only their units can tell: mechanisms in different units are refused with
-// [ErrUnit], those that repeat draws with [ErrMemoized].
+// NewComposition returns the composition of mechanisms. Its guarantee is the sum of theirs, as that of
+// [Compose], until an audit proves a better one: [Composition.Certify] or [Composition.CertifyAt]. Channels
+// are on the same number of inputs. All guarantees must be for one metric, which only their units can tell:
+// mechanisms in different units are refused with [ErrUnit], those that repeat draws with [ErrMemoized].
 func NewComposition(cs ...Repeated) (*Composition, error) {
 	const op = "mechanism: NewComposition"
 	if err := fault.Empty(op, "cs", len(cs)); err != nil {
@@ -324,8 +323,7 @@ func (c *composing) pairs(ctx context.Context, progress func(done, total int), v
 	})
 }
 
-// same tells whether two inputs have the same weights or, where it is to be sure, the
-// same distributions.
+// same tells whether two inputs have the same weights or, where it is to be sure, the same distributions.
 func (c *composing) same(x, xp int, sure bool) (bool, error) {
 	for _, f := range c.factors {
 		if slices.Equal(f.row(x), f.row(xp)) {

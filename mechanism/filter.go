@@ -7,8 +7,7 @@ import (
 	"github.com/metricdp/metricdp/internal/search"
 )
 
-// lossFilter counts releases by their Rényi divergence of one order, 1 + Order, between inputs
-// Reach apart.
+// lossFilter counts releases by their Rényi divergence of one order, 1 + Order, between inputs Reach apart.
 //
 // A release of level a is at most D(u) = ln(cosh((Order + 1/2) u)/cosh(u/2))/Order, u = a Reach, that of
 // randomized response of level u, and at most (Order+1) u^2/2 (Bun, Steinke 2016). Where the D of all
@@ -47,8 +46,7 @@ func (f *lossFilter) most(limit Guarantee) Guarantee {
 	return limit
 }
 
-// cost is the divergence of a release of that level, rounded up: ln cosh(x) is x + ln(1 +
-// e^-2x) - ln 2.
+// cost is the divergence of a release of that level, rounded up: ln cosh(x) is x + ln(1 + e^-2x) - ln 2.
 func (f *lossFilter) cost(level float64) float64 {
 	u := directed.MulUp(level, f.Reach)
 	if !(u <= math.MaxFloat64) {

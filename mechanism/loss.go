@@ -36,9 +36,8 @@ func distribution(op string, prior []float64, n int) ([]float64, error) {
 	return prior, fault.Distribution(op, "prior", prior, n, 1e-9)
 }
 
-// Mean returns the expected loss of an input drawn from prior, uniform where
-// prior is nil. A prior of the wrong length, with a negative entry or a sum
-// other than 1 (within 1e-9) is refused.
+// Mean returns the expected loss of an input drawn from prior, uniform where prior is nil. A prior of the
+// wrong length, with a negative entry or a sum other than 1 (within 1e-9) is refused.
 func (l Losses) Mean(prior []float64) (float64, error) {
 	prior, err := distribution("mechanism: Losses.Mean", prior, len(l))
 	if err != nil {

@@ -62,8 +62,7 @@ type Sticky[X, Y any] struct {
 // but where the draw was only slow, and its text is the same for all inputs and draws.
 var ErrRefused = errors.New("the draw for this input could not be given, for an error of the mechanism or of encoding/json or a process that ended or is slow, and there is no other")
 
-// StickyOptions are for [NewSticky]. nil and the zero value are the defaults: draws are
-// kept in memory.
+// StickyOptions are for [NewSticky]. nil and the zero value are the defaults: draws are kept in memory.
 type StickyOptions[X any] struct {
 	// Key tells which inputs are one, as the cells of a public grid: those of one key get the
 	// draw of the first of them, which are the x_j of the guarantee; the pattern is that of the
@@ -75,12 +74,10 @@ type StickyOptions[X any] struct {
 	// make of a [Channel] refuses all that are outside, other mechanisms what is no
 	// [metric.LatLon] (a [*metric.ValueError]), and nothing else.
 	Check func(x X) error
-	// Store keeps the draws, for all processes that have it. nil: memory does, and a new Sticky
-	// draws anew.
+	// Store keeps the draws, for all processes that have it. nil: memory does, and a new Sticky draws anew.
 	Store Store
-	// Name says whose answers and which: with equal names in one store, or under one secret,
-	// two Stickies are one. A Store or a Secret needs a name, of valid UTF-8, and another
-	// mechanism another name.
+	// Name says whose answers and which: with equal names in one store, or under one secret, two Stickies
+	// are one. A Store or a Secret needs a name, of valid UTF-8, and another mechanism another name.
 	Name string
 	// Secret derives the draws from 32 or more bytes of crypto/rand, the Name, the type, the
 	// String (if it has one) and the guarantee of the mechanism and the input. For two
@@ -213,13 +210,12 @@ func (s *Sticky[X, Y]) String() string {
 	return fmt.Sprintf("one draw for each input, %s: %s", how, fault.Describe(s.m))
 }
 
-// Release returns the answer for x, a new one only where x is. Inputs that
-// [StickyOptions.Check] refuses cost nothing. Any other error of the mechanism is [ErrRefused],
-// as it may depend on the draw, and its reason is not told (under a Secret it is the
-// mechanism's, and comes again). Other errors are [ErrBudget], those of the store,
-// [ErrRecord], a Key that is not valid UTF-8, a stored answer drawn under another
-// guarantee, and a store that refuses a thousand swaps; then nothing new was released, and a
-// part of the budget may be spent.
+// Release returns the answer for x, a new one only where x is. Inputs that [StickyOptions.Check] refuses
+// cost nothing. Any other error of the mechanism is [ErrRefused], as it may depend on the draw, and its
+// reason is not told (under a Secret it is the mechanism's, and comes again). Other errors are [ErrBudget],
+// those of the store, [ErrRecord], a Key that is not valid UTF-8, a stored answer drawn under another
+// guarantee, and a store that refuses a thousand swaps; then nothing new was released, and a part of the
+// budget may be spent.
 func (s *Sticky[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 	const op = "mechanism: Sticky.Release"
 	if err := s.check(op); err != nil {

@@ -41,9 +41,8 @@ func orZero[T any](o *T) T {
 	return *o
 }
 
-// Levels, diameters and radii lie in [1e-100, 1e100]: then no product or
-// quotient of two of them, times any noise that is ever drawn, overflows or
-// loses digits to underflow.
+// Levels, diameters and radii lie in [1e-100, 1e100]: then no product or quotient of two of them, times any
+// noise that is ever drawn, overflows or loses digits to underflow.
 const (
 	minScale = 1e-100
 	maxScale = 1e100

@@ -94,8 +94,7 @@ const (
 	minLazy = 0x1p-500
 )
 
-// lazyRate returns the proof's largest rate; coincident points share a row.
-// Distances are cut at reach.
+// lazyRate returns the proof's largest rate; coincident points share a row. Distances are cut at reach.
 func (m *family) lazyRate(ctx context.Context, reach float64) (float64, error) {
 	// 2^-40 is what metric.Validate grants to rounding. A norm in so many
 	// dimensions that its sum errs by more needs more.
@@ -151,10 +150,9 @@ func (m *family) share(ctx context.Context) error {
 	return err
 }
 
-// latticed returns a lower bound of the positive distances of points in many dimensions
-// whose coordinates are multiples of a power of two, and has points of equal coordinates
-// share a row; 0 where the points are not such. A search among them would take n^2
-// distances.
+// latticed returns a lower bound of the positive distances of points in many dimensions whose coordinates
+// are multiples of a power of two, and has points of equal coordinates share a row; 0 where the points are
+// not such. A search among them would take n^2 distances.
 //
 // Two points that differ do so by at least the step in some coordinate, and so in every
 // norm. Both ways to it, the coordinates and the distance, are right to Dim*2^-46 of

@@ -30,9 +30,8 @@ type RelaxedOptions struct {
 	// Prior is the distribution of the inputs, under which expected losses are
 	// compared; nil: in the worst case.
 	Prior []float64
-	// Tuned takes the largest rate whose audited level is at most alpha, as
-	// [Tuned] does, unless alpha/2 has less loss; of many separations it does so for
-	// at most 8. Each costs O(n^2*k) time; O(n^2) memory.
+	// Tuned takes the largest rate whose audited level is at most alpha, as [Tuned] does, unless alpha/2
+	// has less loss; of many separations it does so for at most 8. Each costs O(n^2*k) time; O(n^2) memory.
 	Tuned    bool
 	Accuracy bool // asks for the Bound also where it takes a search: see there
 }
@@ -202,8 +201,7 @@ func (r *relaxation) bound(ctx context.Context, m *RelaxedMechanism, s float64) 
 		if err != nil {
 			return err
 		}
-		// Balls that meet have centers up to 2s apart, and what the triangle
-		// inequality may lack.
+		// Balls that meet have centers up to 2s apart, and what the triangle inequality may lack.
 		near := make([]int, r.b.Len())
 		var ball []int
 		for _, y := range c.net {

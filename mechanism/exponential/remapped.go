@@ -105,8 +105,7 @@ type remap struct {
 	answer  [][]share
 }
 
-// share is the weight of an output, an index into outputs. Those of a cell have the same
-// sum in every cell.
+// share is the weight of an output, an index into outputs. Those of a cell have the same sum in every cell.
 type share struct {
 	output int
 	weight float64

@@ -21,11 +21,10 @@ const (
 	lossErr = 0x1p-40
 )
 
-// TestChannel checks all laws but level, with one Options.FalseReject for the frequencies of all
-// inputs. It releases from up to 16. rho is the privacy metric, with a point for each input;
-// losses are left out where outputs stand for other points. A guarantee must be set: see
-// [mechanism.Channel.Certify]. Other errors: a [*metric.SizeError] for rho, a [*metric.ValueError]
-// for an option.
+// TestChannel checks all laws but level, with one Options.FalseReject for the frequencies of all inputs. It
+// releases from up to 16. rho is the privacy metric, with a point for each input; losses are left out where
+// outputs stand for other points. A guarantee must be set: see [mechanism.Channel.Certify]. Other errors: a
+// [*metric.SizeError] for rho, a [*metric.ValueError] for an option.
 func TestChannel(ctx context.Context, c *mechanism.Channel, rho metric.Finite, o *Options[int, int]) error {
 	const op = "mechanismtest: TestChannel"
 	opt, err := settings(op, o)

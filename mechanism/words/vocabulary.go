@@ -34,9 +34,8 @@ type Vocabulary struct {
 	phrases phrases   // for Split
 }
 
-// Step is that of the lattice on which [Read] puts vectors, a millionth: words on a lattice are
-// known to coincide or to lie apart without looking at all pairs, which exponential.Truncated makes
-// use of.
+// Step is that of the lattice on which [Read] puts vectors, a millionth: words on a lattice are known to
+// coincide or to lie apart without looking at all pairs, which exponential.Truncated makes use of.
 const Step = 0x1p-20
 
 // Limits of Read against input that is not what it says.
@@ -88,12 +87,11 @@ func (v *Vocabulary) made(op string) (*Vocabulary, error) {
 	return v, nil
 }
 
-// Read reads a vocabulary as text: a line for each word, the word and its numbers, parted by blanks
-// or tabs, as GloVe has it (Pennington, Socher, Manning, 2014), or after a first line with the
-// number of words and of dimensions, as word2vec's text output and fastText's .vec files. A first
-// line of two whole numbers is such a header, unless it speaks of more than one dimension and the
-// line after it has one number. Input that begins as gzip does is unpacked. Empty lines and a byte
-// order mark are skipped.
+// Read reads a vocabulary as text: a line for each word, the word and its numbers, parted by blanks or
+// tabs, as GloVe has it (Pennington, Socher, Manning, 2014), or after a first line with the number of words
+// and of dimensions, as word2vec's text output and fastText's .vec files. A first line of two whole numbers
+// is such a header, unless it speaks of more than one dimension and the line after it has one number. Input
+// that begins as gzip does is unpacked. Empty lines and a byte order mark are skipped.
 //
 // Where a line has more fields than a word and the numbers, the word is all that comes before the numbers,
 // blanks within it; a first line with such a word needs a second with as many numbers. Numbers are decimals of
