@@ -1,12 +1,10 @@
 package additive
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -40,25 +38,6 @@ func TestSecondMoment_KnownAnswers(t *testing.T) {
 	}
 	if got := testkit.Must(NewKNorm(Norm{P: 1e300, Dim: 5}, 1, nil)).SecondMoment(); !near(got, 14, 1e-12) {
 		t.Errorf("p = 1e300: %v", got)
-	}
-}
-
-// The norm of the noise has the distribution Gamma(d)/alpha, and RadiusProb
-// says so.
-func TestKNorm_RadiusLaw(t *testing.T) {
-	testkit.Slow(t)
-	rng := random.Seeded(33)
-	for _, n := range []Norm{{P: 1, Dim: 1}, {P: 1, Dim: 3}, {P: 2, Dim: 2}, {P: 2, Dim: 7}, {P: inf, Dim: 3}, {P: inf, Dim: 30}, {P: 1.5, Dim: 4}, {P: 80, Dim: 6}, {P: 2, Dim: 100}, {P: 3, Dim: 2}, {P: 3, Dim: 100}}[:testkit.Sweep(7, 11)] {
-		const alpha = 2.5
-		k := testkit.Must(NewKNorm(n, alpha, unseen))
-		x, y := make([]float64, n.Dim), make([]float64, n.Dim)
-		for i := range x {
-			x[i] = float64(i)
-		}
-		testkit.Uniform(t, fmt.Sprint(n), sample(20_000, func() float64 {
-			testkit.Check(t, k.ReleaseTo(y, rng, x))
-			return mathext.GammaIncReg(float64(n.Dim), alpha*floats.Distance(x, y, n.P))
-		}))
 	}
 }
 
