@@ -169,7 +169,7 @@ func exactLevel(c *Channel, f metric.Finite) *big.Float {
 // logarithms; and levels far below 1 keep their relative accuracy.
 func TestAudit_ContainsExactLevelAtTheEnds(t *testing.T) {
 	r, f := random.Seeded(9), space.Path(2, 1)
-	for trial := range 360 {
+	for trial := range 270 {
 		const m = 12
 		w, wide := make([]float64, 2*m), 1e-9
 		log, kind := true, trial%9
