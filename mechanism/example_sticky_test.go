@@ -22,8 +22,7 @@ func towns() mechanism.Mechanism[string, string] {
 	return byName
 }
 
-// Where somebody is, asked every hour: a town by name, drawn once for each town that
-// it is true of.
+// Where somebody is, asked every hour: a town by name, drawn once for each town that it is true of.
 func ExampleNewSticky() {
 	sticky := must(mechanism.NewSticky(towns(), nil))
 	rng := seeded() // in earnest nil

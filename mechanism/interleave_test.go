@@ -61,11 +61,10 @@ func (p *process) Swap(key string, old, new []byte) (bool, error) {
 	return p.memory.Swap(key, old, new)
 }
 
-// Two processes ask once each, in every order of their steps, of a store without patience and a
-// budget by levels and by losses; and the first may die before any of its steps. Nobody draws
-// twice for an input, all that is heard of one is the same, no draw is unpaid and the limit
-// holds. Where nobody dies, an input is paid once, and one that is affordable is answered in the
-// end. The store takes a claim only where there is none, and an answer only of who claimed.
+// Two processes ask once each, in every order of their steps, without patience and of a budget by levels and by
+// losses; the first may die before any of its steps. Nobody draws twice for an input, all that is heard of one
+// is the same, no draw is unpaid and the limit holds. Where nobody dies, an input is paid once, and answered in
+// the end if it is affordable.
 func TestSticky_EveryOrderOfTwoProcesses(t *testing.T) {
 	defer func(f func(time.Duration)) { sleep = f }(sleep)
 	sleep = func(time.Duration) {}

@@ -72,10 +72,8 @@ func pattern(xs []int) (p, firsts []int) {
 	return p, firsts
 }
 
-// TestSticky_IsPrivateForThePattern enumerates the joint distribution of all answers to
-// all sequences of three inputs, over all draws: between any two of one pattern it is
-// private under the sum of distances of distinct inputs, with and without a budget that
-// ends early. The same without sticking is not.
+// Over all draws the joint distribution of all answers is private between any two sequences of one pattern under
+// the sum of distances of distinct inputs, also with a budget that ends early. Without sticking it is not.
 func TestSticky_IsPrivateForThePattern(t *testing.T) {
 	const n, refused = 3, 3
 	g := promise(math.Nextafter(math.Ln2, 1), 0, 0, "")
@@ -450,11 +448,9 @@ func TestSticky_ErrorsOfTheMechanism(t *testing.T) {
 	}
 }
 
-// TestSticky_RefusalsCostWhatTheyTell enumerates, over all draws, all that is seen of a
-// secret asked for three times by whoever may ask, where one of its three draws cannot be
-// given, in every way that there is: with a budget for it, without one, and with one that is
-// spent by another input before. Answers, errors and panics together keep the level of one
-// draw. (Were a draw refused before it is paid, the refusals would tell the secret.)
+// Over all draws, all that is seen of a secret asked for three times, where one of its three draws cannot be
+// given, in every way that there is, keeps the level of one draw: with a budget, without one, and with one that
+// another input has spent. (Were a draw refused before it is paid, the refusals would tell the secret.)
 func TestSticky_RefusalsCostWhatTheyTell(t *testing.T) {
 	const asked = 3
 	g := promise(math.Nextafter(math.Ln2, 1), 0, 0, "")
@@ -530,10 +526,8 @@ type ofTwo struct{ Mechanism[int, int] }
 
 func (m ofTwo) Release(rng *rand.Rand, x [2]int) (int, error) { return m.Mechanism.Release(rng, x[1]) }
 
-// What a secret gives is the same in another process, and differs in every bit with
-// the name, the secret, the guarantee, the type and the string of the mechanism and the
-// input; as a draw it has the distribution of the mechanism. The golden answer is that of
-// every process: one that read an address would change.
+// What a secret gives is the same in every process, and differs with the name, the secret, the guarantee, the
+// type and the string of the mechanism and the input; as a draw it has the distribution of the mechanism.
 func TestSticky_DerivedDraws(t *testing.T) {
 	const golden = "[0.49684730393273036 0.8603750388836557] [4.179916406473462 0.47654786856705067] [2.8930387670345037 0.7043059629056788]"
 	secret := bytes.Repeat([]byte{7}, 32)

@@ -38,10 +38,8 @@ type distant struct{ *counting }
 
 func (distant) String() string { return "another" }
 
-// Of Stickies and Budgets that every request makes anew, on one store under one name,
-// no two answer differently or spend for the same input, nor all more than there is;
-// also where there are two mechanisms under the name, or one Sticky for all requests. An answer is drawn once: of
-// several draws the fastest would have another distribution.
+// Of Stickies and Budgets that every request makes anew, on one store under one name, no two answer differently
+// or spend for the same input, nor all more than there is; also of two mechanisms under the name, or one Sticky.
 func TestStore_RequestsTakeTurns(t *testing.T) {
 	const values, askers, affordable = 12, 8, 9
 	for _, mode := range []string{"anew", "two mechanisms", "one Sticky"} {

@@ -14,10 +14,9 @@ import (
 // unseen is a grid far below what the distributions see.
 var unseen = &Options{Grid: 0x1p-25}
 
-// At alpha = 1: 2 for p = 1, which is independent Laplace noise, and on the
-// line; d+1 for p = 2, as E ||Z||^2 = d(d+1); (d+1)(d+2)/3 for p = +Inf, a
-// Gamma(d+1) variate times a uniform one; and for p = 3 the formula in the doc
-// of SecondMoment.
+// At alpha = 1: 2 for p = 1, which is independent Laplace noise, and on the line; d+1 for p = 2, as E
+// ||Z||^2 = d(d+1); (d+1)(d+2)/3 for p = +Inf, a Gamma(d+1) variate times a uniform one; and for p = 3 the
+// formula in the doc of SecondMoment.
 var secondMoments = []struct {
 	norm Norm
 	want float64
@@ -140,9 +139,8 @@ func BenchmarkLaplace(b *testing.B) {
 	testkit.Bench(b, "plane", func() { _, _ = p.Release(rng, [2]float64{}) })
 }
 
-// TestGammaQuantile_LowerTail inverts the distribution function where that is in
-// closed form, a = 1, and where its power series has one term, and agrees with
-// gonum where that is right.
+// TestGammaQuantile_LowerTail inverts the distribution function where that is in closed form, a = 1, and
+// where its power series has one term, and agrees with gonum where that is right.
 func TestGammaQuantile_LowerTail(t *testing.T) {
 	close := func(what string, a, q, got, want float64) {
 		if !(math.Abs(got-want) <= 1e-12*want) {
@@ -167,10 +165,8 @@ func TestGammaQuantile_LowerTail(t *testing.T) {
 	}
 }
 
-// E max(0, 1 - e^(s-l)) at the level returned is at most delta, and a level 20 %
-// less is not enough: means of 30,000 simulated losses, each bounded by 1 and with
-// a second moment below their mean, so that a mean errs by 6 standard deviations
-// of sqrt(delta/N) with probability below 1e-8.
+// E max(0, 1 - e^(s-l)) at the level returned is at most delta, and a level 20 % less is not enough: means of
+// 30,000 simulated losses, which err by 6 sqrt(delta/N) with probability below 1e-8.
 func TestKNorm_LevelAt(t *testing.T) {
 	const draws = 30_000
 	for _, c := range []struct {

@@ -13,8 +13,7 @@ import (
 
 // One point at distance 1 from K clustered ones: the factor 1/2 is tight.
 func TestStandard_FactorTwoIsTight(t *testing.T) {
-	// The cluster's K points at mutual distance 0 are one row each; K+1
-	// outputs, weights e^-1/2 or 1.
+	// The cluster's K points at mutual distance 0 are one row each; K+1 outputs, weights e^-1/2 or 1.
 	f := space.Func(11, func(i, j int) float64 {
 		if i == 0 {
 			return 1

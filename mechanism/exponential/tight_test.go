@@ -50,10 +50,9 @@ func TestTight_ClosedForms(t *testing.T) {
 	}
 }
 
-// At rate alpha/2 a level above alpha by a relative 2^-20 is put down to rounding, and the
-// rate lowered until the audit agrees; more is an error. The weights make the factor 1/2
-// tight, so that the level is how much the triangle inequality fails by. Above alpha/2 the
-// rate is lowered by what it takes.
+// At rate alpha/2 a level above alpha by a relative 2^-20 is put down to rounding, and the rate lowered until the
+// audit agrees; more is an error. Above alpha/2 the rate is lowered by what it takes. The weights make the factor
+// 1/2 tight, so that the level is how much the triangle inequality fails by.
 func TestCertify_PutsSomeDownToRounding(t *testing.T) {
 	testkit.Rounding(t)
 	beyond := func(excess float64) metric.Finite {
@@ -152,9 +151,8 @@ func words(n, d int) [][]float32 {
 	return v
 }
 
-// The distribution is that of the paper: a word within reach has the weight
-// exp(-alpha*d/2), and one symbol for the others, drawn among them uniformly, their number
-// times exp(-alpha*reach/2).
+// The distribution is that of the paper: a word within reach has the weight exp(-alpha*d/2), and one symbol
+// for the others, drawn among them uniformly, their number times exp(-alpha*reach/2).
 func TestTruncated_IsTEM(t *testing.T) {
 	const alpha = 1.5
 	f := points[[]float32](t, words(40, 30), metric.Float32[metric.Euclidean]{})

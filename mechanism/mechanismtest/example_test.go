@@ -68,8 +68,7 @@ func ExampleTestChannel() {
 	// false
 }
 
-// Four words have no matrix under noise that is snapped, but a level that simulation
-// bounds from below.
+// Four words have no matrix under noise that is snapped, but a level that simulation bounds from below.
 func ExampleLevelAtLeast() {
 	vectors := [][]float64{{0, 1}, {0, 1.3}, {4, 0}, {4.2, 0.4}}
 	m := must(additive.NewMadlib(vectors, 0.5, nil))
