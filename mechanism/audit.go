@@ -57,12 +57,11 @@ func (o *AuditOptions) auditing(op string) *auditing {
 	return &auditing{*o, op, math.Inf(1)}
 }
 
-// Audit computes the tight level at o.Delta of the distributions that Release draws from, under
-// rho as its Distance returns it: +Inf where an output has probability 0 at one input only
-// (delta = 0), or where two inputs at distance 0 differ by more than delta in total variation.
-// Outputs count as different even where they stand for one point. O(Len()^2 * Outputs()); a
-// lazy channel's rows are computed Len()/16 times. At delta = 0 the edges of a [metric.Graph]
-// imply all pairs: O(edges * Outputs()).
+// Audit computes the tight level at o.Delta of the distributions that Release draws from, under rho as its
+// Distance returns it: +Inf where an output has probability 0 at one input only (delta = 0), or where two
+// inputs at distance 0 differ by more than delta in total variation. Outputs count as different even where
+// they stand for one point. O(Len()^2 * Outputs()); a lazy channel's rows are computed Len()/16 times. At
+// delta = 0 the edges of a [metric.Graph] imply all pairs: O(edges * Outputs()).
 func (c *Channel) Audit(ctx context.Context, rho metric.Finite, o *AuditOptions) (Audit, error) {
 	return c.audit(ctx, rho, o.auditing("mechanism: Channel.Audit"))
 }
@@ -136,8 +135,7 @@ const tile = 16
 // sofar, which holds the pairs of its block that came before.
 type compare func(x, xp int, a, b row, d float64, sofar *Audit)
 
-// blocks calls f for blocks of [0, n), on all cores, and merges the audits, the
-// earlier of equals.
+// blocks calls f for blocks of [0, n), on all cores, and merges the audits, the earlier of equals.
 func (o *auditing) blocks(ctx context.Context, n int, f func(lo, hi int, sofar *Audit) error) (Audit, error) {
 	none := Audit{X: -1, XPrime: -1, Y: -1}
 	count := (n + tile - 1) / tile
@@ -268,8 +266,7 @@ func (c *Channel) auditPure(ctx context.Context, rho metric.Finite, o *auditing,
 		}
 		for _, p := range [2]Audit{pos, neg} {
 			p.Lo, p.Hi = directed.DivDown(p.Lo, d), directed.DivUp(p.Hi, d)
-			// An infinite ratio is a weight of 0 in one row only; the steps down
-			// took it for an overflow.
+			// An infinite ratio is a weight of 0 in one row only; the steps down took it for an overflow.
 			if p.X == x && math.IsInf(up.lo, 1) || p.X == xp && math.IsInf(down.hi, -1) {
 				p.Lo = math.Inf(1)
 			}
@@ -402,8 +399,7 @@ func (r margin) level(lo, hi, d float64) (float64, float64) {
 	return lo, directed.DivUp(directed.AddUp(hi, float64(r)), d)
 }
 
-// excess is F(s - shift): the sum over y with a_y - b_y > s of
-// e^(a_y - ln) (1 - e^(s - (a_y - b_y))).
+// excess is F(s - shift): the sum over y with a_y - b_y > s of e^(a_y - ln) (1 - e^(s - (a_y - b_y))).
 func excess(a, b []float64, s, ln float64) float64 {
 	sum := 0.0
 	b = b[:len(a)]
@@ -556,11 +552,10 @@ func quotients(a, b []float64) (lo, hi float64) {
 	return lo, hi
 }
 
-// exceeds tells whether a pair at distance d certainly has a level below a.Lo, where
-// the quotients of its plain weights are between lo and hi and their sums are s and t:
-// most pairs need no logarithms. A margin of 2^-30 in the exponent is far more than
-// both ways round by, where sums are within a factor 2^33 of each other and exponents
-// below most: quotients that pass are far inside the range of float64.
+// exceeds tells whether a pair at distance d certainly has a level below a.Lo, where the quotients of its
+// plain weights are between lo and hi and their sums are s and t: most pairs need no logarithms. A margin
+// of 2^-30 in the exponent is far more than both ways round by, where sums are within a factor 2^33 of each
+// other and exponents below most: quotients that pass are far inside the range of float64.
 func (a *Audit) exceeds(lo, hi float64, s, t sum, d float64) bool {
 	const most = 600
 	exponent := float64(a.Lo*d) - 0x1p-30
@@ -616,8 +611,7 @@ func relativeExtremes(a, b []float64) (up, down ratio) {
 	return bound(hi, yh), bound(lo, yl)
 }
 
-// tinyQuotient is where a quotient of two positive weights may leave the
-// normal range and lose its digits.
+// tinyQuotient is where a quotient of two positive weights may leave the normal range and lose its digits.
 const tinyQuotient = 0x1p-1000
 
 // wideRatio finds the extreme quotient in logarithms, for quotients out of the

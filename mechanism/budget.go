@@ -15,18 +15,16 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Budget is a limit for the levels of several releases together: [Budget.Spend] adds the guarantee of the
-// next one, and refuses it where the sum would exceed the limit. All that is released after a Spend
-// without error is as private as the limit, also where outputs decide what is released next. With
-// [Sticky], which spends for every new input, all inputs together are as private as the limit per unit of
-// the largest distance between one of them and what it could have been.
+// Budget is a limit for the levels of several releases together, or by [BudgetOptions.ByLoss] for what they
+// lose together: [Budget.Spend] adds the guarantee of the next one, and refuses it where the sum would exceed
+// the limit. All that is released after a Spend without error is as private as the limit, also where outputs
+// decide what is released next. With [Sticky], which spends for every new input, all inputs together are so
+// per unit of the largest distance between one of them and what it could have been.
 //
-// What is spent is stored before Spend returns, by [Store.Swap] on what was spent until then: a crash
-// wastes a part of the budget, and any number of processes together do not overspend. Sums are exact: ten
-// draws at level 0.1 exceed the limit 1 in the last bit; the limit for n draws of m is
-// m.Guarantee().Times(n). A budget counts levels, or by [BudgetOptions.ByLoss] what many releases lose
-// together. Safe for concurrent use, as are several of one name. A Spend takes two loads and a swap, and
-// as many again whenever another was faster.
+// What is spent is stored before Spend returns, by [Store.Swap]: a crash wastes a part of the budget, and any
+// number of processes do not overspend. Sums are exact: ten draws at level 0.1 exceed the limit 1 in the last
+// bit; the limit for n draws of m is m.Guarantee().Times(n). Safe for concurrent use, as are several of one
+// name. A Spend takes two loads and a swap, and as many again whenever another was faster.
 type Budget struct {
 	limit Guarantee
 	by    *lossFilter // nil: levels add up

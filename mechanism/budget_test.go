@@ -102,24 +102,24 @@ func TestBudget_SpentAndLeft(t *testing.T) {
 }
 
 func TestBudget_Refuses(t *testing.T) {
-	none := Guarantee{}
+	none, lossy := Guarantee{}, byLoss(t, 2.5, 1e-6, BudgetOptions{})
 	b := testkit.Must(NewBudget(promise(1, 0, 10, "km"), nil))
-	refuse(t, []refused{
-		{testkit.Err(NewBudget(none, nil)), "NewBudget: limit.Alpha() = +Inf"},
-		{testkit.Err(NewBudget(promise(math.Inf(1), 0, 0, "km"), nil)), "NewBudget: limit.Alpha() = +Inf"},
-		{testkit.Err(NewBudget(promise(1, 0, 0, "k\nm"), nil)), "NewBudget: "},
-		{testkit.Err(NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Store: newMemory()})), "NewBudget: a Store and no Name"},
-		{testkit.Err(NewBudget(promise(1, 0, 0, ""), &BudgetOptions{Name: "\xff"})), `NewBudget: Name = "\xff" is not valid UTF-8`},
-		{b.Spend(promise(1, 0, 9, "km")), "Budget.Spend: g.Reach() = 9, want at least the limit's, 10"},
+	kept := BudgetOptions{Store: newMemory(), Name: "ann"}
+	testkit.Check(t, byLoss(t, 2.5, 1e-6, kept).Spend(promise(.05, 0, 0, "km")))
+	keptByLoss := kept
+	keptByLoss.ByLoss = true
+	opened := func(limit Guarantee, o *BudgetOptions) error { return testkit.Err(NewBudget(limit, o)) }
+	testkit.Refused(t, [][3]any{
+		{opened(none, nil), "mechanism: NewBudget: limit.Alpha() = +Inf"}, {opened(promise(math.Inf(1), 0, 0, "km"), nil), "mechanism: NewBudget: limit.Alpha() = +Inf"},
+		{opened(promise(1, 0, 0, "k\nm"), nil), "mechanism: NewBudget: "}, {opened(promise(1, 0, 0, ""), &BudgetOptions{Store: newMemory()}), "mechanism: NewBudget: a Store and no Name"},
+		{opened(promise(1, 0, 0, ""), &BudgetOptions{Name: "\xff"}), `mechanism: NewBudget: Name = "\xff" is not valid UTF-8`},
+		{opened(promise(1, 0, 2, "km"), &BudgetOptions{ByLoss: true}), "limit.Delta() = 0"}, {opened(promise(1, 1e-6, 0, "km"), &BudgetOptions{ByLoss: true}), "limit.Reach() = +Inf"},
+		{opened(promise(0, 1e-6, 2, "km"), &BudgetOptions{ByLoss: true}), "a level > 0"},
+		{opened(promise(2.5, 1e-6, 0, "km"), &kept), "", ErrRecord}, {opened(promise(2.5, 1e-6, 3, "km"), &keptByLoss), "", ErrRecord},
+		{b.Spend(promise(1, 0, 9, "km")), "mechanism: Budget.Spend: g.Reach() = 9, want at least the limit's, 10"}, {b.Spend(promise(1, 0, 0, "m")), "", ErrUnit},
+		{b.Spend(none), "", ErrBudget}, {b.Spend(promise(math.Inf(1), 0, 0, "km")), "", ErrBudget}, {b.Spend(promise(1, 1e-9, 0, "km")), "", ErrBudget},
+		{b.Spend(promise(1.5, 0, 0, "km")), "", ErrBudget}, {lossy.Spend(promise(2, 0, 0, "km")), "", ErrBudget}, {lossy.Spend(none), "", ErrBudget},
 	})
-	for _, g := range []Guarantee{none, promise(math.Inf(1), 0, 0, "km"), promise(1, 1e-9, 0, "km"), promise(1.5, 0, 0, "km")} {
-		if err := b.Spend(g); !errors.Is(err, ErrBudget) {
-			t.Errorf("%v: %v", g, err)
-		}
-	}
-	if err := b.Spend(promise(1, 0, 0, "m")); !errors.Is(err, ErrUnit) {
-		t.Error(err)
-	}
 	testkit.Check(t, b.Spend(promise(1, 0, 10, "km")))
 }
 
@@ -180,7 +180,8 @@ func TestBudget_RefusesBadRecords(t *testing.T) {
 
 // Of budgets that share what is spent no two spend the same.
 func TestBudget_TakesTurns(t *testing.T) {
-	store, each := newShared(), promise(.05, 0, 0, "km")
+	store, _ := shared()
+	each := promise(.05, 0, 0, "km")
 	limit := each.Times(100)
 	one := testkit.Must(NewBudget(limit, nil))
 	lossy := byLoss(t, 2.5, 1e-6, BudgetOptions{Store: newMemory(), Name: "ann"}) // of which a load sets the filter

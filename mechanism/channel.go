@@ -18,12 +18,11 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 )
 
-// Channel is a mechanism from the points 0, ..., Len()-1 to Outputs() outputs: a row of weights
-// per input. The probability of output y at input x is its weight over the sum of its row, as
-// real numbers: [Channel.Release] draws from it exactly, and [Channel.Audit] bounds its privacy
-// level. Output y stands for the point Output(y), which Release and Sampler return: y itself
-// unless the channel has labels. Immutable and safe for concurrent use. Nil and the zero value
-// are refused.
+// Channel is a mechanism from the points 0, ..., Len()-1 to Outputs() outputs: a row of weights per input.
+// The probability of output y at input x is its weight over the sum of its row, as real numbers:
+// [Channel.Release] draws from it exactly, and [Channel.Audit] bounds its privacy level. Output y stands
+// for the point Output(y), which Release and Sampler return: y itself unless the channel has labels.
+// Immutable and safe for concurrent use. Nil and the zero value are refused.
 type Channel struct {
 	n, m   int
 	log    bool
@@ -97,10 +96,9 @@ type ChannelOptions struct {
 	Workers int // 0: all processors
 }
 
-// NewChannel builds the channel of r. A NaN, a +Inf or a negative weight is a
-// [*metric.ValueError], a row without a positive weight [metric.ErrEmpty], more
-// than 16 GiB a [*metric.MemoryError]. The channel promises nothing yet: see
-// [Channel.Certify]. O(Inputs*Outputs), O(1) if lazy.
+// NewChannel builds the channel of r. A NaN, a +Inf or a negative weight is a [*metric.ValueError], a row
+// without a positive weight [metric.ErrEmpty], more than 16 GiB a [*metric.MemoryError]. The channel
+// promises nothing yet: see [Channel.Certify]. O(Inputs*Outputs), O(1) if lazy.
 func NewChannel(ctx context.Context, r Rows, o *ChannelOptions) (*Channel, error) {
 	return newChannel(ctx, "mechanism: NewChannel", r, o)
 }
@@ -337,8 +335,7 @@ func (c *Channel) read(op string, x int, buf *[]float64) (row, error) {
 	return row{w, s, w.Total(s)}, nil
 }
 
-// prob is the probability of output y, with relative error below probErr (and
-// 0 below about 1e-308).
+// prob is the probability of output y, with relative error below probErr (and 0 below about 1e-308).
 func (r row) prob(y int) float64 {
 	if r.Log {
 		return exact.Exp(r.W[y]-r.scale) / r.total
@@ -424,15 +421,13 @@ func (c *Channel) Release(rng *rand.Rand, x int) (int, error) {
 	return c.Output(exact.Draw(rng, w.Weights)), nil
 }
 
-// Sampler draws repeatedly from one row. It is safe for concurrent use. Nil and the
-// zero value panic.
+// Sampler draws repeatedly from one row. It is safe for concurrent use. Nil and the zero value panic.
 type Sampler struct {
 	c     *Channel
 	table *exact.Table
 }
 
-// Sampler prepares input x for repeated draws: O(Outputs()) time and memory,
-// then O(1) expected a draw.
+// Sampler prepares input x for repeated draws: O(Outputs()) time and memory, then O(1) expected a draw.
 func (c *Channel) Sampler(x int) (*Sampler, error) {
 	const op = "mechanism: Channel.Sampler"
 	if err := c.checkInput(op, x); err != nil {

@@ -102,8 +102,7 @@ func refuse(t *testing.T, cases []refused) {
 	}
 }
 
-// However often an input is drawn from, the bits are those of its first draw, and so is the
-// memory bounded.
+// However often an input is drawn from, the bits are those of its first draw, and so is the memory bounded.
 func TestRelease_KeptRowsDrawTheSame(t *testing.T) {
 	f := space.Uniform(60, random.Seeded(7))
 	for _, lazy := range []bool{false, true} {

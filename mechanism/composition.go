@@ -43,11 +43,10 @@ type repeated struct {
 
 var _ Mechanism[int, []int] = (*Composition)(nil)
 
-// NewComposition returns the composition of mechanisms. Its guarantee is the sum of theirs, as
-// that of [Compose], until an audit proves a better one: [Composition.Certify] or
-// [Composition.CertifyAt]. Channels are on the same number of inputs. All guarantees must be for
-// one metric, which only their units can tell: mechanisms in different units are refused with
-// [ErrUnit], those that repeat draws with [ErrMemoized].
+// NewComposition returns the composition of mechanisms. Its guarantee is the sum of theirs, as that of
+// [Compose], until an audit proves a better one: [Composition.Certify] or [Composition.CertifyAt]. Channels
+// are on the same number of inputs. All guarantees must be for one metric, which only their units can tell:
+// mechanisms in different units are refused with [ErrUnit], those that repeat draws with [ErrMemoized].
 func NewComposition(cs ...Repeated) (*Composition, error) {
 	const op = "mechanism: NewComposition"
 	if err := fault.Empty(op, "cs", len(cs)); err != nil {
@@ -164,16 +163,15 @@ func (c *Composition) Release(rng *rand.Rand, x int) ([]int, error) {
 // that no two inputs x, x' are told apart beyond (alpha*rho(x,x'), delta). Both ends are
 // proved, and Hi is at most the sum of the channels' own levels.
 //
-// At delta = 0 the level is the sum of the channels' largest log-ratios at one pair (privacy
-// losses). For delta > 0 the distribution of the sum of log-ratios is put on a lattice, outward
-// for Hi and for Lo by a test on it. Hi-Lo is at most Hi/1000, but where the lattice would need
-// more than 4,096 points across the log-ratios of one release, where delta is all but the total
-// variation or below 2^-800, or where the weights' logarithms exceed 10^11.
+// At delta = 0 the level is the sum of the channels' largest log-ratios at one pair. For delta > 0 the
+// distribution of the sum of log-ratios is put on a lattice, outward for Hi and for Lo by a test on it.
+// Hi-Lo is at most Hi/1000, but where the lattice would need more than 4,096 points across the log-ratios of
+// one release, where delta is all but the total variation or below 2^-800, or where the weights' logarithms
+// exceed 10^11.
 //
-// O(Len()^2 * Outputs()) and some ten milliseconds for each pair that is within some 10 % of
-// the level, however many the releases are; dense matrices, at most 24 bytes an entry. Source:
-// Doroshenko et al., "Connect the dots: tighter discrete approximations of privacy loss
-// distributions", 2022, for the lattice of Hi.
+// O(Len()^2 * Outputs()) and some ten milliseconds for each pair within some 10 % of the level, however many
+// the releases are; dense matrices, at most 24 bytes an entry. Source: Doroshenko et al., "Connect the dots:
+// tighter discrete approximations of privacy loss distributions", 2022, for the lattice of Hi.
 func (c *Composition) Audit(ctx context.Context, rho metric.Finite, o *AuditOptions) (Audit, error) {
 	return c.audit(ctx, rho, o.auditing("mechanism: Composition.Audit"))
 }
@@ -325,8 +323,7 @@ func (c *composing) pairs(ctx context.Context, progress func(done, total int), v
 	})
 }
 
-// same tells whether two inputs have the same weights or, where it is to be sure, the
-// same distributions.
+// same tells whether two inputs have the same weights or, where it is to be sure, the same distributions.
 func (c *composing) same(x, xp int, sure bool) (bool, error) {
 	for _, f := range c.factors {
 		if slices.Equal(f.row(x), f.row(xp)) {

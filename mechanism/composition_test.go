@@ -358,7 +358,7 @@ func TestComposition_IsNarrowAndBelowTheSum(t *testing.T) {
 // float64 computes of it is some ulps off; one release is the channel's own audit.
 func TestComposition_PureContainsExactLevel(t *testing.T) {
 	r := random.Seeded(14)
-	for trial := range 60 {
+	for trial := range 40 {
 		n := 2 + r.IntN(3)
 		f := space.Uniform(n, r)
 		cs := [2]*Channel{arbitrary(t, r, n, 3, trial%2 == 0, .2), arbitrary(t, r, n, 4, trial%4 < 2, 0)}

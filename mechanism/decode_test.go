@@ -77,8 +77,7 @@ func TestReadChannel_LosesNoError(t *testing.T) {
 	}
 }
 
-// A document that cannot become a channel is refused where that is clear, whatever
-// comes after it.
+// A document that cannot become a channel is refused where that is clear, whatever comes after it.
 func TestReadChannel_ChecksBeforeItReadsOn(t *testing.T) {
 	f := space.Path(2, 1)
 	for _, c := range []struct{ name, head, again, want string }{
@@ -206,8 +205,7 @@ func TestReadChannel_KeepsTheReach(t *testing.T) {
 	}
 }
 
-// At the end of a document in which weights are two bytes each, 24 bytes a weight are
-// held at the most.
+// At the end of a document in which weights are two bytes each, 24 bytes a weight are held at the most.
 func TestReadChannel_MemoryIsLinear(t *testing.T) {
 	const m = 1 << 18
 	doc := fmt.Sprintf(`{"format":"metricdp.channel/1","inputs":2,"outputs":%d,"log":true,"weights":[[0%s],[0%s]]}`, m, strings.Repeat(",0", m-1), strings.Repeat(",0", m-1))

@@ -94,22 +94,6 @@ func ExampleReadChannel() {
 	// Output: 1.09862-private per km
 }
 
-// Words in and words out, for any mechanism on their indices: here the cost of an
-// answer is a table, and the words need no distance of their own.
-func ExampleLabels() {
-	answers := []string{"never", "sometimes", "often"}
-	scale := must(metric.NewDense(3, []float64{1, 2, 1}))
-	best := must(exponential.Best(context.Background(), metric.Same(scale), 1, nil))
-	m := must(mechanism.Labels(best, answers, answers))
-	answer, err := m.Release(seeded(), "sometimes")
-	fmt.Println(answer, err)
-	_, err = m.Release(nil, "rarely")
-	fmt.Println(err)
-	// Output:
-	// never <nil>
-	// mechanism: Labels: the input is not a point of the space: x is none of the 3 labels
-}
-
 // Randomized response keeps the level 1 at alpha = 1; but for a delta it may be built for more.
 func ExampleAtLevel() {
 	pair := must(metric.NewPoints([]float64{0, 1}, metric.Numbers[float64]{}))
@@ -123,15 +107,6 @@ func ExampleAtLevel() {
 	// Output:
 	// delta 0: alpha 1.00, truth with probability 0.73 <nil>
 	// delta 0.1: alpha 1.14, truth with probability 0.76 <nil>
-}
-
-func ExampleThen() {
-	space := must(metric.NewDense(3, []float64{1, 2, 1}))
-	m := must(exponential.Standard(context.Background(), space, 2, nil))
-	names := []string{"low", "middle", "high"}
-	named := mechanism.Then(mechanism.Mechanism[int, int](m), func(y int) (string, error) { return names[y], nil })
-	fmt.Println(named.Release(seeded(), 1))
-	// Output: low <nil>
 }
 
 // A place twice over: with noise, and as the nearest of a few cities. Both levels

@@ -24,16 +24,14 @@ const parts = 64
 // process may read what it makes. It needs no closing, and is safe for concurrent use. The error is one
 // of package os, or [errors.ErrUnsupported] where files have no locks, as in a browser.
 //
-// A value is written beside the old one, brought to the disk and renamed, all under a lock that ends
-// with the process: after a kill, a power cut or with a full disk a record is the old one or the new
-// one, and what Load returns is on the disk. A process that is stopped in a Swap keeps the others
-// waiting. Each record takes a block of the file system, mostly 4 kB. A Swap waits for the disk twice;
-// those in different ones of 64 parts of the folder run side by side. 50 askers on two cores and ext4
-// get 19,000 answers of [Sticky] a second that are kept, and 350 new ones of one budget
-// (BenchmarkFileStore).
+// A value is written beside the old one, brought to the disk and renamed, under a lock that ends with the
+// process: after a kill, a power cut or with a full disk a record is the old one or the new one, and what
+// Load returns is on the disk. A process that is stopped in a Swap keeps the others waiting. Each record
+// takes a block of the file system, mostly 4 kB. 50 askers on two cores and ext4 get 19,000 answers of
+// [Sticky] a second that are kept, and 350 new ones of one budget (BenchmarkFileStore).
 //
-// The folder must be on a disk of the machine, not on a network. A copy that is put back forgot what
-// came after it: what was drawn and spent since is drawn and spent again.
+// The folder must be on a disk of the machine, not on a network. A copy that is put back forgot what came
+// after it: what was drawn and spent since is drawn and spent again.
 func OpenFileStore(path string) (Store, error) {
 	const op = "mechanism: OpenFileStore"
 	if path == "" {

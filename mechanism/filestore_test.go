@@ -179,10 +179,8 @@ func folder(dir string) *fileStore { return testkit.Must(OpenFileStore(dir)).(*f
 
 func first(value []byte, _ bool, err error) ([]byte, error) { return value, err }
 
-// Two processes of 50 goroutines ask for more inputs than the budget affords. One is killed again
-// and again, and another takes its place: nobody hears two answers for one input, no more are
-// heard than were paid for, and the last process finds all of them again. Where none is killed
-// the budget is spent to the last.
+// Two processes of 50 goroutines ask for more inputs than the budget affords, and one may be killed again and
+// again: no input has two answers, no more are heard than were paid for, and the last process finds them again.
 func TestFileStore_Processes(t *testing.T) {
 	const askers, values = 50, 60
 	affordable := testkit.Sweep(40, 400)

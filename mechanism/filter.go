@@ -7,25 +7,19 @@ import (
 	"github.com/metricdp/metricdp/internal/search"
 )
 
-// lossFilter counts releases by their Rényi divergence of one order, 1 + Order, between inputs
-// Reach apart.
+// lossFilter counts releases by their Rényi divergence of one order, 1 + Order, between inputs Reach apart.
 //
-// A release of level a is at most
+// A release of level a is at most D(u) = ln(cosh((Order + 1/2) u)/cosh(u/2))/Order, u = a Reach, that of
+// randomized response of level u, and at most (Order+1) u^2/2 (Bun, Steinke 2016). Where the D of all
+// releases add up to at most B, whatever the outputs so far decide, the mean of the likelihood ratio to the
+// power 1 + Order, times e^(-Order D) of what was released, never grows from 1, so that all together are of
+// divergence B (Feldman, Zrnic 2021, "Individual privacy accounting via a Rényi filter"), and (B +
+// ln(1/delta)/Order, delta) (Mironov 2017). Half of the limit's delta is for that, and half for the deltas
+// of the releases, on which all is conditioned.
 //
-//	D(u) = ln(cosh((Order + 1/2) u)/cosh(u/2))/Order, u = a Reach,
-//
-// that of randomized response of level u, and at most (Order+1) u^2/2 (Bun, Steinke 2016). Where
-// the D of all releases add up to at most B, whatever the outputs so far decide, the mean of the
-// likelihood ratio to the power 1 + Order, times e^(-Order D) of what was released, never grows
-// from 1, so that all together are of divergence B (Feldman, Zrnic 2021, "Individual privacy
-// accounting via a Rényi filter"), and (B + ln(1/delta)/Order, delta) (Mironov 2017). Half of
-// the limit's delta is for that, and half for the deltas of the releases, on which all is
-// conditioned.
-//
-// At a distance t Reach, t <= 1, the same holds with t times each part, so that the limit is one
-// per unit. For 1 + Order' = (1 + Order)/t is an order at which D'(t u) <= t D(u): both are
-// means of tanh times the length, over intervals about (1+Order) u/2, and tanh is concave; and
-// ln(1/delta)/Order' <= t ln(1/delta)/Order.
+// At a distance t Reach, t <= 1, the same holds with t times each part, so that the limit is one per unit:
+// at the order 1 + Order' = (1 + Order)/t is D'(t u) <= t D(u), as both are means of tanh times the length,
+// over intervals about (1+Order) u/2, and tanh is concave; and ln(1/delta)/Order' <= t ln(1/delta)/Order.
 type lossFilter struct {
 	Order float64 `json:"order"`
 	Reach float64 `json:"reach"`
@@ -52,8 +46,7 @@ func (f *lossFilter) most(limit Guarantee) Guarantee {
 	return limit
 }
 
-// cost is the divergence of a release of that level, rounded up: ln cosh(x) is x + ln(1 +
-// e^-2x) - ln 2.
+// cost is the divergence of a release of that level, rounded up: ln cosh(x) is x + ln(1 + e^-2x) - ln 2.
 func (f *lossFilter) cost(level float64) float64 {
 	u := directed.MulUp(level, f.Reach)
 	if !(u <= math.MaxFloat64) {

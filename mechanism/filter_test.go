@@ -1,10 +1,8 @@
 package mechanism
 
 import (
-	"errors"
 	"math"
 	"math/big"
-	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/exact"
@@ -88,6 +86,9 @@ func TestLossFilter_CostsAreDivergences(t *testing.T) {
 		if near, all := far.cost(u), got; near > part*all*(1+1e-9)+0x1p-46*(1+1/f.Order) {
 			t.Errorf("order %v, level %v, %v of the distance: %v of %v", f.Order, u, part, near, all)
 		}
+		if tiny := f.cost([]float64{5e-324, 1e-200, 1e-163}[r.IntN(3)]); tiny == 0 {
+			t.Errorf("order %v: a release is free", f.Order)
+		}
 		if back := f.level(got); math.Abs(back-u) > 1e-6*u+1e-8 {
 			t.Errorf("order %v: level %v of cost %v, want %v", f.Order, back, got, u)
 		}
@@ -116,40 +117,5 @@ func TestBudget_ByLossIsKept(t *testing.T) {
 	d := byLoss(t, 2.5, 1e-6, BudgetOptions{})
 	if n := spendAll(t, d, promise(.001, 1e-7, 0, "km")); n != 5 && n != 4 {
 		t.Errorf("%d releases of delta 1e-7", n)
-	}
-}
-
-func TestBudget_ByLossRefusals(t *testing.T) {
-	store := newMemory()
-	o := BudgetOptions{Store: store, Name: "ann"}
-	testkit.Check(t, byLoss(t, 2.5, 1e-6, o).Spend(promise(.05, 0, 0, "km")))
-	_, plain := NewBudget(promise(2.5, 1e-6, 0, "km"), &o)
-	o.ByLoss = true
-	_, reach := NewBudget(promise(2.5, 1e-6, 3, "km"), &o)
-	for _, err := range []error{plain, reach} {
-		if !errors.Is(err, ErrRecord) {
-			t.Error(err)
-		}
-	}
-	for limit, want := range map[Guarantee]string{promise(1, 0, 2, "km"): "limit.Delta() = 0", promise(1, 1e-6, 0, "km"): "limit.Reach() = +Inf", promise(0, 1e-6, 2, "km"): "a level > 0"} {
-		if _, err := NewBudget(limit, &BudgetOptions{ByLoss: true}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: %v, want %q", limit, err, want)
-		}
-	}
-	if err := byLoss(t, 2.5, 1e-6, BudgetOptions{}).Spend(promise(2, 0, 0, "km")); !errors.Is(err, ErrBudget) {
-		t.Error(err)
-	}
-	if err := byLoss(t, 2.5, 1e-6, BudgetOptions{}).Spend(Guarantee{}); !errors.Is(err, ErrBudget) {
-		t.Error(err)
-	}
-}
-
-// No release is free.
-func TestLossFilter_TinyLevelsCost(t *testing.T) {
-	f := lossFilter{Order: 1, Reach: 1}
-	for _, level := range []float64{5e-324, 1e-200, 1e-163} {
-		if f.cost(level) == 0 {
-			t.Errorf("level %v", level)
-		}
 	}
 }

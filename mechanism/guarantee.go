@@ -82,10 +82,9 @@ func (g Guarantee) At(d float64) (eps, delta float64) {
 	return directed.MulUp(g.alpha, d), g.delta
 }
 
-// Plus is sequential composition: the guarantee of releasing both results on
-// the same input. Levels and deltas add, rounded up, and the smaller reach
-// stays; a delta that reaches 1 is kept at 1. Many releases have far less together at a delta
-// ([NewComposition]). Different units are refused with [ErrUnit].
+// Plus is sequential composition: the guarantee of releasing both results on the same input. Levels and
+// deltas add, rounded up, and the smaller reach stays; a delta that reaches 1 is kept at 1. Many releases
+// have far less together at a delta ([NewComposition]). Different units are refused with [ErrUnit].
 func (g Guarantee) Plus(h Guarantee) (Guarantee, error) {
 	if !g.set || !h.set {
 		return Guarantee{}, nil

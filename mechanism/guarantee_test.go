@@ -195,8 +195,7 @@ func TestGuarantee_StringRoundsOutward(t *testing.T) {
 	}
 }
 
-// coin tells two points at distance 1 apart: the point with the weight 1, the other with
-// e^(-rate).
+// coin tells two points at distance 1 apart: the point with the weight 1, the other with e^(-rate).
 func coin(rate float64) (*Channel, error) {
 	return FromLogWeights(context.Background(), 2, 2, []float64{0, -rate, -rate, 0}, nil)
 }

@@ -2,7 +2,6 @@ package mechanism
 
 import (
 	"errors"
-	"fmt"
 	"iter"
 	"math/rand/v2"
 	"slices"
@@ -62,11 +61,10 @@ func (p *process) Swap(key string, old, new []byte) (bool, error) {
 	return p.memory.Swap(key, old, new)
 }
 
-// Two processes ask once each, in every order of their steps, of a store without patience and a
-// budget by levels and by losses; and the first may die before any of its steps. Nobody draws
-// twice for an input, all that is heard of one is the same, no draw is unpaid and the limit
-// holds. Where nobody dies, an input is paid once, and one that is affordable is answered in the
-// end. The store takes a claim only where there is none, and an answer only of who claimed.
+// Two processes ask once each, in every order of their steps, without patience and of a budget by levels and by
+// losses; the first may die before any of its steps. Nobody draws twice for an input, all that is heard of one
+// is the same, no draw is unpaid and the limit holds. Where nobody dies, an input is paid once, and answered in
+// the end if it is affordable.
 func TestSticky_EveryOrderOfTwoProcesses(t *testing.T) {
 	defer func(f func(time.Duration)) { sleep = f }(sleep)
 	sleep = func(time.Duration) {}
@@ -170,26 +168,18 @@ func TestSticky_EveryOrderOfTwoProcesses(t *testing.T) {
 	}
 }
 
-// vague is a store that does what it is asked and mostly fails to say so.
-type vague struct {
-	*memory
-	denies bool // it says that it did not, in place of an error
-}
-
-func (v vague) Swap(key string, old, new []byte) (bool, error) {
-	ok, err := v.memory.Swap(key, old, new)
-	if v.denies {
-		return false, err
-	}
-	return ok, fmt.Errorf("who knows")
-}
-
 // A swap that was done, and of which the store says that it failed or was not done, is done: one
 // draw, paid once, and the answer is given.
 func TestStore_AsksWhatASwapDid(t *testing.T) {
 	for _, denies := range []bool{false, true} {
 		m := newCounting()
-		store := vague{newMemory(), denies}
+		store := faulty{newMemory(), nil, func(_ string, _ []byte, do func() (bool, error)) (bool, error) {
+			ok, err := do()
+			if denies { // that it did, in place of an error
+				return false, err
+			}
+			return ok, errors.New("who knows")
+		}}
 		b := testkit.Must(NewBudget(m.g.Times(3), &BudgetOptions{Store: store, Name: "a"}))
 		s := testkit.Must(NewSticky(m, &StickyOptions[int]{Store: store, Name: "a", Budget: b}))
 		for _, x := range []int{1, 2, 1, 3} {

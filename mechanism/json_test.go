@@ -110,8 +110,7 @@ func TestGuarantee_JSONRoundTrips(t *testing.T) {
 	}
 }
 
-// A channel is encoded as WriteJSON does, alone and in what holds it, and is not
-// read without its metric.
+// A channel is encoded as WriteJSON does, alone and in what holds it, and is not read without its metric.
 func TestChannel_JSONIsThatOfWriteJSON(t *testing.T) {
 	f := space.Path(2, 1)
 	c := certified(t, testkit.Must(FromWeights(t.Context(), 2, 2, []float64{3, 1, 1, 3}, nil)), f, "km")

@@ -12,8 +12,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd/accountant"
 )
 
-// Of randomized response the composition's level is known: that of all pure mechanisms
-// together (KOV15).
+// Of randomized response the composition's level is known: that of all pure mechanisms together (KOV15).
 func TestComposition_AttainsKOV15(t *testing.T) {
 	f := space.Path(2, 1)
 	for _, eps := range []float64{1e-3, .1, 1, 5} {

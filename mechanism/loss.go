@@ -36,9 +36,8 @@ func distribution(op string, prior []float64, n int) ([]float64, error) {
 	return prior, fault.Distribution(op, "prior", prior, n, 1e-9)
 }
 
-// Mean returns the expected loss of an input drawn from prior, uniform where
-// prior is nil. A prior of the wrong length, with a negative entry or a sum
-// other than 1 (within 1e-9) is refused.
+// Mean returns the expected loss of an input drawn from prior, uniform where prior is nil. A prior of the
+// wrong length, with a negative entry or a sum other than 1 (within 1e-9) is refused.
 func (l Losses) Mean(prior []float64) (float64, error) {
 	prior, err := distribution("mechanism: Losses.Mean", prior, len(l))
 	if err != nil {
@@ -186,11 +185,7 @@ func (c *Channel) Remap(ctx context.Context, prior []float64, rho metric.Finite)
 
 // AdversaryError returns how far the best guess of the input is from it on average, for an adversary who
 // knows the channel and that inputs are drawn from prior (nil: uniform), and sees the output: the sum over
-// outputs y of the least, over points z of rho, of
-//
-//	sum_x prior[x] P{y at x} rho(x,z)
-//
-// It is 0 for a channel that tells the input. rho has Len() points or more; the first ones are the inputs,
+// outputs y of the least, over points z of rho, of sum_x prior[x] P{y at x} rho(x,z). rho has Len() points or more; the first ones are the inputs,
 // and all can be guessed. A negative or non-finite distance is a [*metric.Violation]. An estimate, rounded
 // to nearest. O(Len()*Outputs()*rho.Len()), and two matrices of Len() rows. Source: Shokri,
 // Theodorakopoulos, Le Boudec, Hubaux, "Quantifying location privacy", 2011.

@@ -194,8 +194,7 @@ func (l *losses) guess(s float64) float64 {
 	return min(max((s-mean)/max(variance, 1e-300), 1e-6), 1e9)
 }
 
-// estimate returns about the level at which Chernoff's bound is target, a logarithm,
-// and the tilt there.
+// estimate returns about the level at which Chernoff's bound is target, a logarithm, and the tilt there.
 func (l *losses) estimate(target float64) (s, tilt float64) {
 	_, mean, variance, _ := l.cumulant(0)
 	s = max(0, mean+math.Sqrt(-2*target*variance))
@@ -264,8 +263,7 @@ func (l *losses) step(tilt, widening float64) float64 {
 // maxSteps is how many steps the widest range has at most.
 const maxSteps = 1 << 12
 
-// grid is losses on a lattice: origin, which is between below and above, plus step
-// times an integer.
+// grid is losses on a lattice: origin, which is between below and above, plus step times an integer.
 type grid struct {
 	step         float64
 	below, above float64
@@ -351,9 +349,8 @@ func (g *grid) hockey(ctx context.Context, t int64) (float64, error) {
 	return g.sum.Hockey(t, g.step).Hi, nil
 }
 
-// least returns the least t, not below from, at which hockey is at most target, and
-// both values of hockey: there and one step below, +Inf where that is below from.
-// start and slope, of -hockey, are guesses.
+// least returns the least t, not below from, at which hockey is at most target, and both values of hockey:
+// there and one step below, +Inf where that is below from. start and slope, of -hockey, are guesses.
 func (g *grid) least(ctx context.Context, target float64, from, start int64, slope float64) (t int64, before, there float64, err error) {
 	lo, hi := from-1, int64(0)
 	before, there = math.Inf(1), math.Inf(-1)
@@ -407,8 +404,7 @@ func (g *grid) within(ctx context.Context, s, delta float64) (bool, error) {
 	return v*(1+0x1p-40) <= 1, nil
 }
 
-// size is what widenings of the level s are relative to, for a tilt of that size: s, but
-// near 0.
+// size is what widenings of the level s are relative to, for a tilt of that size: s, but near 0.
 func (l *losses) size(tilt, s float64) float64 {
 	_, _, variance, _ := l.cumulant(tilt)
 	return max(s, math.Sqrt(variance)/8)

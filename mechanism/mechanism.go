@@ -11,12 +11,11 @@ import (
 
 // Mechanism is a randomized map from private inputs to public outputs.
 //
-// With a nil rng, which is right for all that is published, the randomness is ChaCha8 keyed
-// from crypto/rand and Release is safe for concurrent use. With a caller's rng runs repeat, the
-// caller must not share it between goroutines, and whoever knows its seed can undo the privacy;
-// [Rand] gives a mechanism of one's own this contract. An error means that x is outside the
-// domain, and does not depend on the random draw unless the doc says so: then it is an output
-// like others, and another attempt is another release.
+// With a nil rng, which is right for all that is published, the randomness is ChaCha8 keyed from
+// crypto/rand and Release is safe for concurrent use. With a caller's rng runs repeat, the caller must not
+// share it between goroutines, and whoever knows its seed can undo the privacy; [Rand] gives a mechanism of
+// one's own this contract. An error means that x is outside the domain, and does not depend on the random
+// draw unless the doc says so: then it is an output like others, and another attempt is another release.
 type Mechanism[X, Y any] interface {
 	// Release draws an output for the input x.
 	Release(rng *rand.Rand, x X) (Y, error)

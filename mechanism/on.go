@@ -15,12 +15,11 @@ import (
 // ErrNotAPoint reports an input that is no point or label of a mechanism.
 var ErrNotAPoint = errors.New("the input is not a point of the space")
 
-// On lifts a mechanism on the indices of pts to the points themselves. An input must be one of
-// the points, equal to it or at distance 0; any other is [ErrNotAPoint], or an error that says
-// why it has no distance. (Moving it to the nearest point would add up to twice the way to the
-// loss of privacy.) Outputs must be indices of pts too, or the release is spent on an error;
-// for others there is [Labels]. O(1) for points of a comparable type, else a nearest-point
-// query. It panics where m or pts is nil.
+// On lifts a mechanism on the indices of pts to the points themselves. An input must be one of the points,
+// equal to it or at distance 0; any other is [ErrNotAPoint], or an error that says why it has no distance.
+// (Moving it to the nearest point would add up to twice the way to the loss of privacy.) Outputs must be
+// indices of pts too, or the release is spent on an error; for others there is [Labels]. O(1) for points of
+// a comparable type, else a nearest-point query. It panics where m or pts is nil.
 func On[P any](m Mechanism[int, int], pts *metric.Points[P]) Mechanism[P, P] {
 	if m == nil || pts == nil {
 		panic("mechanism: On: m or pts is nil")

@@ -12,8 +12,7 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit/space"
 )
 
-// A label is refused that is none, or is one twice, or has no point; so is an output
-// without a label.
+// A label is refused that is none, or is one twice, or has no point; so is an output without a label.
 func TestLabels_Refuses(t *testing.T) {
 	c := expo(t, space.Path(3, 1), 1, false)
 	var cases []refused

@@ -17,13 +17,12 @@ import (
 //
 //	PrivacyLoss(distance float64) (PrivacyLoss, error)
 //
-// as the noise of package additive has, and are composed by it ([Composition.AuditAt]). That
-// takes that the loss over the distance does not fall, in law, as the distance grows, that
-// inputs x and x' may change places, and, for Lo, that the same inputs are the worst for all.
-// For noise of a log-concave density f the first holds: ln f(z) - ln f(z + u) is convex along the
-// line of u, and 0 where u is. A type that embeds a mechanism and gives it other inputs needs a
-// law of its own. A law is taken at its word: where masses contradict their losses, an audit may
-// be wrong and take any memory.
+// as the noise of package additive has, and are composed by it ([Composition.AuditAt]). That takes that the
+// loss over the distance does not fall, in law, as the distance grows, that inputs x and x' may change
+// places, and, for Lo, that the same inputs are the worst for all. For noise of a log-concave density f the
+// first holds: ln f(z) - ln f(z + u) is convex along the line of u, and 0 where u is. A type that embeds a
+// mechanism and gives it other inputs needs a law of its own. A law is taken at its word: where masses
+// contradict their losses, an audit may be wrong and take any memory.
 type PrivacyLoss struct {
 	// Bottom and Top are the least and the largest loss, -Inf and +Inf where there is none. All
 	// losses may be off by a relative 2^-48.
@@ -52,13 +51,12 @@ func (p *PrivacyLoss) check() error {
 // > 0 apart: the least alpha such that no two at a distance d up to that one are told apart beyond
 // (alpha*d, delta). Both ends are proved. X, XPrime and Y are -1.
 //
-// Hi counts a mechanism with a [PrivacyLoss] by that, also where [Then], [On] or [Labels] process
-// what it releases, and others by their guarantee alone, as if they were randomized response,
-// which no mechanism of their level exceeds. Lo counts only the former, not processed, and noise
-// as it is before it is rounded to its public grid. Where all are such, with losses of one order,
-// and delta is at least 1e-200, Hi-Lo is at most Hi/1000, up to some 10^8 releases.
-// An audit takes from milliseconds to a second, and many seconds where delta is below 1e-50 or
-// the releases are more: ctx ends it.
+// Hi counts a mechanism with a [PrivacyLoss] by that, also where [Then], [On] or [Labels] process what it
+// releases, and others by their guarantee, as if they were randomized response, which no mechanism of their
+// level exceeds. Lo counts only the former, not processed, and noise as it is before it is rounded to its
+// public grid. Where all are such, with losses of one order, and delta is at least 1e-200, Hi-Lo is at most
+// Hi/1000, up to some 10^8 releases. An audit takes from milliseconds to a second, and many seconds where delta
+// is below 1e-50 or the releases are more: ctx ends it.
 //
 // Sources: Kairouz, Oh, Viswanath, "The composition theorem for differential privacy", 2015, for
 // randomized response; Zhu, Dong, Wang, "Optimal accounting of differential privacy via characteristic
@@ -279,9 +277,8 @@ func (all lossesAt) spread() bool {
 	return true
 }
 
-// cut makes Bottom and Top finite, so that losses beyond hardly matter at delta, and returns
-// the width between them, or what keeps their multiples of a step int64. Losses beyond stay
-// those of Mass.
+// cut makes Bottom and Top finite, so that losses beyond hardly matter at delta, and returns the width
+// between them, or what keeps their multiples of a step int64. Losses beyond stay those of Mass.
 func (l *lossAt) cut(delta float64) float64 {
 	if l.law.Mass == nil {
 		return 2 * l.law.Top
@@ -312,13 +309,12 @@ func (l *lossAt) cut(delta float64) float64 {
 // points are exact: up has no less delta at any level once its atoms are split between the
 // ends of their cells, and down no more.
 //
-// What is in a cell, with masses p at x and q at x', has at most the delta of the two atoms at
-// its ends of the same masses together, as delta is convex in e^s and 0 at the upper end; they
-// are the parts that [losses.onGrid] makes of an atom of mass p and loss ln(p/q). It has at
-// least the delta of that atom, as not to tell apart what is in the cell is post-processing.
-// With p too large and q too small by their errors the former still holds, and the other way
-// round the latter. Losses outside of the window are left out in down; in up those above are
-// infinite, and those below at its bottom.
+// What is in a cell, with masses p at x and q at x', has at most the delta of the two atoms at its ends of
+// the same masses together, as delta is convex in e^s and 0 at the upper end; they are the parts that
+// [losses.onGrid] makes of an atom of mass p and loss ln(p/q). It has at least the delta of that atom, as
+// not to tell apart what is in the cell is post-processing. With p too large and q too small by their
+// errors the former still holds, and the other way round the latter. Losses outside of the window are left
+// out in down; in up those above are infinite, and those below at its bottom.
 func (l *lossAt) factors(step float64) (up, down factorLoss, err error) {
 	top := l.law.Top
 	if l.law.Mass == nil {

@@ -22,23 +22,21 @@ import (
 // Sticky answers the same question in the same way: it draws from a mechanism once for each distinct
 // input, and repeats the draw whenever that input comes back, so that nothing averages away.
 //
-// Let x_1, ..., x_k be the distinct inputs of a sequence, and x'_1, ..., x'_k those of another sequence
-// with the same pattern: equal inputs at the same positions. All answers together are a function of k
-// independent draws and of the pattern, which is public. So they are alpha-private between the two under
-// the sum of rho(x_j, x'_j), each counted once; a delta counts k times. Where no x_j is farther than d
-// from its x'_j that is k*alpha*d ([Guarantee.Times]), and less at a delta > 0 ([Composition.AuditAt]).
-// Nothing is promised between sequences of other patterns: who sees the answers mostly sees when the
-// secret changed, and when it changed back. One Sticky serves one person: with two, it shows when both are
-// at the same place.
+// Two sequences of inputs have one pattern where they have equal inputs at the same positions. All answers
+// together are a function of the pattern, which is public, and of one draw for each of the k distinct inputs
+// x_j. So they are alpha-private between two sequences of one pattern under the sum of rho(x_j, x'_j), each
+// counted once; a delta counts k times. Where no x_j is farther than d from its x'_j that is k*alpha*d
+// ([Guarantee.Times]), and less at a delta > 0 ([Composition.AuditAt]). Nothing is promised between other
+// patterns: the answers mostly show when the secret changed, and when it changed back. One Sticky serves one
+// person: with two, it shows when both are at the same place.
 //
-// An input has one draw at most, ever, whatever asks for it at once: of a second draw, which of them is
-// given may depend on both. So the one who draws first puts its claim into the store, takes the price from
-// the [Budget], draws, and puts the answer in place of its claim. The others wait for it, and after 5
-// seconds put [ErrRefused] in place of the claim, as whoever draws may be dead; if not, its answer takes
-// that place later. So a crash loses the answer to this input, or a part of the budget, and never privacy.
-// A draw that cannot be given, because the mechanism returns an error or encoding/json makes another value
-// of the output, is spent and refused for good. One that the store does not take is kept by the process,
-// and stored when the input is asked for again.
+// An input has one draw at most, ever, whatever asks for it at once. The first to ask puts a claim into the
+// store, takes the price from the [Budget], draws, and puts the answer in place of the claim. The others
+// wait for it, and after 5 seconds put [ErrRefused] there, as whoever draws may be dead; if not, its answer
+// takes that place later. So a crash loses the answer to this input, or a part of the budget, and never
+// privacy. A draw that cannot be given, because of an error of the mechanism or because encoding/json makes
+// another value of it, is spent and refused for good. One that the store does not take is kept by the
+// process, and stored when the input is asked for again.
 //
 // Draws are kept in memory, some 300 bytes each, or in a [Store]. Or they are derived from
 // [StickyOptions.Secret] and not kept: then the guarantee holds against whoever cannot tell HMAC-SHA256
@@ -64,8 +62,7 @@ type Sticky[X, Y any] struct {
 // but where the draw was only slow, and its text is the same for all inputs and draws.
 var ErrRefused = errors.New("the draw for this input could not be given, for an error of the mechanism or of encoding/json or a process that ended or is slow, and there is no other")
 
-// StickyOptions are for [NewSticky]. nil and the zero value are the defaults: draws are
-// kept in memory.
+// StickyOptions are for [NewSticky]. nil and the zero value are the defaults: draws are kept in memory.
 type StickyOptions[X any] struct {
 	// Key tells which inputs are one, as the cells of a public grid: those of one key get the
 	// draw of the first of them, which are the x_j of the guarantee; the pattern is that of the
@@ -77,12 +74,10 @@ type StickyOptions[X any] struct {
 	// make of a [Channel] refuses all that are outside, other mechanisms what is no
 	// [metric.LatLon] (a [*metric.ValueError]), and nothing else.
 	Check func(x X) error
-	// Store keeps the draws, for all processes that have it. nil: memory does, and a new Sticky
-	// draws anew.
+	// Store keeps the draws, for all processes that have it. nil: memory does, and a new Sticky draws anew.
 	Store Store
-	// Name says whose answers and which: with equal names in one store, or under one secret,
-	// two Stickies are one. A Store or a Secret needs a name, of valid UTF-8, and another
-	// mechanism another name.
+	// Name says whose answers and which: with equal names in one store, or under one secret, two Stickies
+	// are one. A Store or a Secret needs a name, of valid UTF-8, and another mechanism another name.
 	Name string
 	// Secret derives the draws from 32 or more bytes of crypto/rand, the Name, the type, the
 	// String (if it has one) and the guarantee of the mechanism and the input. For two
@@ -215,13 +210,12 @@ func (s *Sticky[X, Y]) String() string {
 	return fmt.Sprintf("one draw for each input, %s: %s", how, fault.Describe(s.m))
 }
 
-// Release returns the answer for x, a new one only where x is. Inputs that
-// [StickyOptions.Check] refuses cost nothing. Any other error of the mechanism is [ErrRefused],
-// as it may depend on the draw, and its reason is not told (under a Secret it is the
-// mechanism's, and comes again). Other errors are [ErrBudget], those of the store,
-// [ErrRecord], a Key that is not valid UTF-8, a stored answer drawn under another
-// guarantee, and a store that refuses a thousand swaps; then nothing new was released, and a
-// part of the budget may be spent.
+// Release returns the answer for x, a new one only where x is. Inputs that [StickyOptions.Check] refuses
+// cost nothing. Any other error of the mechanism is [ErrRefused], as it may depend on the draw, and its
+// reason is not told (under a Secret it is the mechanism's, and comes again). Other errors are [ErrBudget],
+// those of the store, [ErrRecord], a Key that is not valid UTF-8, a stored answer drawn under another
+// guarantee, and a store that refuses a thousand swaps; then nothing new was released, and a part of the
+// budget may be spent.
 func (s *Sticky[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 	const op = "mechanism: Sticky.Release"
 	if err := s.check(op); err != nil {

@@ -72,10 +72,8 @@ func pattern(xs []int) (p, firsts []int) {
 	return p, firsts
 }
 
-// TestSticky_IsPrivateForThePattern enumerates the joint distribution of all answers to
-// all sequences of three inputs, over all draws: between any two of one pattern it is
-// private under the sum of distances of distinct inputs, with and without a budget that
-// ends early. The same without sticking is not.
+// Over all draws the joint distribution of all answers is private between any two sequences of one pattern under
+// the sum of distances of distinct inputs, also with a budget that ends early. Without sticking it is not.
 func TestSticky_IsPrivateForThePattern(t *testing.T) {
 	const n, refused = 3, 3
 	g := promise(math.Nextafter(math.Ln2, 1), 0, 0, "")
@@ -198,39 +196,50 @@ func TestSticky_DerivesForManyAtOnce(t *testing.T) {
 // copied is a store with the same records.
 func copied(records map[string][]byte) *memory { return &memory{records: maps.Clone(records)} }
 
-// shaky is a store on another that outlives it. Its calls fail from one of them on, or
-// that one only, with or without having swapped.
-type shaky struct {
+// faulty is a store on another that outlives it: load and swap come before and around its calls.
+type faulty struct {
 	*memory
-	calls       int
-	failAt      int // -1: never
-	once, swaps bool
+	load func(key string) error
+	swap func(key string, new []byte, do func() (bool, error)) (bool, error)
 }
 
-var errCrash = errors.New("crash")
-
-func (s *shaky) fails() bool {
-	at := s.calls
-	s.calls++
-	return s.failAt >= 0 && (at == s.failAt || at > s.failAt && !s.once)
-}
-
-func (s *shaky) Load(key string) ([]byte, bool, error) {
-	if s.fails() {
-		return nil, false, errCrash
+func (s faulty) Load(key string) ([]byte, bool, error) {
+	if s.load != nil {
+		if err := s.load(key); err != nil {
+			return nil, false, err
+		}
 	}
 	return s.memory.Load(key)
 }
 
-func (s *shaky) Swap(key string, old, new []byte) (ok bool, err error) {
-	failed := s.fails()
-	if !failed || s.swaps && s.calls == s.failAt+1 {
-		ok, err = s.memory.Swap(key, old, new)
+func (s faulty) Swap(key string, old, new []byte) (bool, error) {
+	return s.swap(key, new, func() (bool, error) { return s.memory.Swap(key, old, new) })
+}
+
+var errCrash = errors.New("crash")
+
+// shaky is one whose calls fail from one of them on, or that one only, with or without having swapped;
+// a failAt of -1 is never.
+func shaky(records *memory, failAt int, once, swaps bool) Store {
+	calls := -1
+	fails := func() bool {
+		calls++
+		return failAt >= 0 && (calls == failAt || calls > failAt && !once)
 	}
-	if failed {
+	return faulty{records, func(string) error {
+		if fails() {
+			return errCrash
+		}
+		return nil
+	}, func(_ string, _ []byte, do func() (bool, error)) (bool, error) {
+		if !fails() {
+			return do()
+		}
+		if swaps && calls == failAt {
+			do()
+		}
 		return false, errCrash
-	}
-	return ok, err
+	}}
 }
 
 // A crash at any step of the store, before a save or after it, and a process that goes
@@ -244,7 +253,7 @@ func TestSticky_SurvivesACrashAtEveryStep(t *testing.T) {
 		records := newMemory()
 		m := newCounting()
 		answers := map[int][2]float64{}
-		for life, store := range []*shaky{{records, 0, failAt, once, swaps}, {records, 0, failAt / 2, once, swaps}, {records, 0, -1, false, false}} {
+		for life, store := range []Store{shaky(records, failAt, once, swaps), shaky(records, failAt/2, once, swaps), shaky(records, -1, false, false)} {
 			unsettled.Clear() // another process
 			b, err := NewBudget(m.g.Times(affordable), &BudgetOptions{Store: store, Name: "b"})
 			if err != nil {
@@ -439,21 +448,9 @@ func TestSticky_ErrorsOfTheMechanism(t *testing.T) {
 	}
 }
 
-// picky is a store that does not save some answers.
-type picky struct{ *memory }
-
-func (p picky) Swap(key string, old, new []byte) (bool, error) {
-	if bytes.Contains(new, []byte(`"long"`)) {
-		return false, errors.New("too long")
-	}
-	return p.memory.Swap(key, old, new)
-}
-
-// TestSticky_RefusalsCostWhatTheyTell enumerates, over all draws, all that is seen of a
-// secret asked for three times by whoever may ask, where one of its three draws cannot be
-// given, in every way that there is: with a budget for it, without one, and with one that is
-// spent by another input before. Answers, errors and panics together keep the level of one
-// draw. (Were a draw refused before it is paid, the refusals would tell the secret.)
+// Over all draws, all that is seen of a secret asked for three times, where one of its three draws cannot be
+// given, in every way that there is, keeps the level of one draw: with a budget, without one, and with one that
+// another input has spent. (Were a draw refused before it is paid, the refusals would tell the secret.)
 func TestSticky_RefusalsCostWhatTheyTell(t *testing.T) {
 	const asked = 3
 	g := promise(math.Nextafter(math.Ln2, 1), 0, 0, "")
@@ -476,7 +473,13 @@ func TestSticky_RefusalsCostWhatTheyTell(t *testing.T) {
 				for x := range laws {
 					laws[x] = map[string]int{}
 					for _, tape := range sequences(4, asked+1) {
-						o := &StickyOptions[[2]int]{Store: picky{newMemory()}, Name: "a"}
+						picky := faulty{newMemory(), nil, func(_ string, new []byte, do func() (bool, error)) (bool, error) {
+							if bytes.Contains(new, []byte(`"long"`)) {
+								return false, errors.New("too long")
+							}
+							return do()
+						}}
+						o := &StickyOptions[[2]int]{Store: picky, Name: "a"}
 						if affordable > 0 {
 							o.Budget = testkit.Must(NewBudget(g.Times(affordable), nil))
 						}
@@ -523,10 +526,8 @@ type ofTwo struct{ Mechanism[int, int] }
 
 func (m ofTwo) Release(rng *rand.Rand, x [2]int) (int, error) { return m.Mechanism.Release(rng, x[1]) }
 
-// What a secret gives is the same in another process, and differs in every bit with
-// the name, the secret, the guarantee, the type and the string of the mechanism and the
-// input; as a draw it has the distribution of the mechanism. The golden answer is that of
-// every process: one that read an address would change.
+// What a secret gives is the same in every process, and differs with the name, the secret, the guarantee, the
+// type and the string of the mechanism and the input; as a draw it has the distribution of the mechanism.
 func TestSticky_DerivedDraws(t *testing.T) {
 	const golden = "[0.49684730393273036 0.8603750388836557] [4.179916406473462 0.47654786856705067] [2.8930387670345037 0.7043059629056788]"
 	secret := bytes.Repeat([]byte{7}, 32)
@@ -740,7 +741,7 @@ func TestString_TellsMechanismsApart(t *testing.T) {
 	for want, s := range map[string]any{
 		"2 x 2 lazy channel, no guarantee":                                              c,
 		"one draw for each input, kept in memory: 2 x 2":                                kept,
-		"one draw for each input, kept in a store: 2 x 2":                               testkit.Must(NewSticky(c, &StickyOptions[int]{Store: new(shaky), Name: "a"})),
+		"one draw for each input, kept in a store: 2 x 2":                               testkit.Must(NewSticky(c, &StickyOptions[int]{Store: faulty{}, Name: "a"})),
 		"one draw for each input, derived from a secret (computational): 2 x 2":         testkit.Must(NewSticky(c, &StickyOptions[int]{Secret: make([]byte, 32), Name: "a"})),
 		"track without 1 inputs at each end; one draw for each input, kept in memory: ": testkit.Must(NewTrack(kept, &TrackOptions{Ends: 1})),
 		"post-processed: 2 x 2 lazy channel":                                            Then(c, func(y int) (int, error) { return y, nil }),

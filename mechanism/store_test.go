@@ -17,30 +17,20 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
-// shared is a store in memory, whose every call lets others go first. It counts swaps.
-type shared struct {
-	memory
-	swaps map[string]int
-}
-
-func newShared() *shared { return &shared{memory{records: map[string][]byte{}}, map[string]int{}} }
-
-func (s *shared) Load(key string) ([]byte, bool, error) {
-	runtime.Gosched()
-	defer runtime.Gosched()
-	return s.memory.Load(key)
-}
-
-func (s *shared) Swap(key string, old, new []byte) (bool, error) {
-	runtime.Gosched()
-	defer runtime.Gosched()
-	ok, err := s.memory.Swap(key, old, new)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if ok {
-		s.swaps[key]++
-	}
-	return ok, err
+// shared is a store in memory, whose every call lets others go first, and how often records were swapped.
+func shared() (faulty, map[string]int) {
+	swaps, mu := map[string]int{}, new(sync.Mutex)
+	return faulty{newMemory(), func(string) error { runtime.Gosched(); return nil }, func(key string, _ []byte, do func() (bool, error)) (bool, error) {
+		runtime.Gosched()
+		defer runtime.Gosched()
+		ok, err := do()
+		mu.Lock()
+		defer mu.Unlock()
+		if ok {
+			swaps[key]++
+		}
+		return ok, err
+	}}, swaps
 }
 
 // distant is a mechanism of another type, with the same guarantee.
@@ -48,14 +38,13 @@ type distant struct{ *counting }
 
 func (distant) String() string { return "another" }
 
-// Of Stickies and Budgets that every request makes anew, on one store under one name,
-// no two answer differently or spend for the same input, nor all more than there is;
-// also where there are two mechanisms under the name, or one Sticky for all requests. An answer is drawn once: of
-// several draws the fastest would have another distribution.
+// Of Stickies and Budgets that every request makes anew, on one store under one name, no two answer differently
+// or spend for the same input, nor all more than there is; also of two mechanisms under the name, or one Sticky.
 func TestStore_RequestsTakeTurns(t *testing.T) {
 	const values, askers, affordable = 12, 8, 9
 	for _, mode := range []string{"anew", "two mechanisms", "one Sticky"} {
-		store, m := newShared(), newCounting()
+		store, swaps := shared()
+		m := newCounting()
 		budget := func() *Budget {
 			return testkit.Must(NewBudget(m.g.Times(affordable), &BudgetOptions{Store: store, Name: "ann"}))
 		}
@@ -94,7 +83,7 @@ func TestStore_RequestsTakeTurns(t *testing.T) {
 		if spent := testkit.Must(budget().Spent()); len(heard) != affordable || spent != m.g.Times(affordable) {
 			t.Errorf("%d answers, spent %v", len(heard), spent)
 		}
-		for key, n := range store.swaps {
+		for key, n := range swaps {
 			// An input that was claimed when another one took the last of the budget is open again.
 			kind, _, _ := strings.Cut(key, "-")
 			if want := map[string]int{"sticky": 2, "budget": affordable, "salt": 1}[kind]; n != want && !(kind == "sticky" && n%2 == 0) {
@@ -131,7 +120,7 @@ func TestStore_KeysAreSalted(t *testing.T) {
 		t.Error("an answer was not found again")
 	}
 
-	store := newShared()
+	store, swaps := shared()
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() { use(store, fmt.Sprint(i)) })
@@ -140,7 +129,7 @@ func TestStore_KeysAreSalted(t *testing.T) {
 	for i := range 8 {
 		use(store, fmt.Sprint(i))
 	}
-	if n := store.swaps["salt"]; n != 1 || len(store.records) != 17 {
+	if n := swaps["salt"]; n != 1 || len(store.records) != 17 {
 		t.Errorf("%d salts, %d records", n, len(store.records))
 	}
 
@@ -155,40 +144,28 @@ func TestStore_KeysAreSalted(t *testing.T) {
 	}
 }
 
-// unreadable is a store with a record that cannot be read, and whose errors name it.
-type unreadable struct {
-	*memory
-	key string
-}
-
-func (s unreadable) Load(key string) ([]byte, bool, error) {
-	if key == s.key {
-		return nil, false, fmt.Errorf("open record-%s: %w", key, errCrash)
-	}
-	return s.memory.Load(key)
-}
-
 // A key without salt, by which whoever reads a log can try guesses of the input, is in no error.
 func TestStore_ErrorsHaveNoKeysWithoutSalt(t *testing.T) {
 	old := fmt.Sprintf("sticky-%x", sha256.Sum256(frame(frame(nil, "ann"), appendValue(nil, reflect.ValueOf(7)))))
 	found := newMemory()
 	found.records[old] = []byte("1")
-	for _, store := range []Store{found, unreadable{newMemory(), old}} {
+	unreadable := faulty{newMemory(), func(key string) error { // and its errors name it
+		if key == old {
+			return fmt.Errorf("open record-%s: %w", key, errCrash)
+		}
+		return nil
+	}, func(_ string, _ []byte, do func() (bool, error)) (bool, error) { return do() }}
+	for i, store := range []Store{found, unreadable} {
 		_, err := testkit.Must(NewSticky(newCounting(), &StickyOptions[int]{Store: store, Name: "ann"})).Release(nil, 7)
-		if err == nil || strings.Contains(err.Error(), old) || store != Store(found) && !errors.Is(err, errCrash) {
+		if err == nil || strings.Contains(err.Error(), old) || i > 0 && !errors.Is(err, errCrash) {
 			t.Error(err)
 		}
 	}
 }
 
-// refusing is a store that takes nothing.
-type refusing struct{ *memory }
-
-func (refusing) Swap(string, []byte, []byte) (bool, error) { return false, errCrash }
-
 // A store that takes no salt is not asked again.
 func TestStore_TakesNoSalt(t *testing.T) {
-	if salt, err := loadSalt("op", refusing{newMemory()}); salt != nil || !errors.Is(err, errCrash) {
+	if salt, err := loadSalt("op", shaky(newMemory(), 1, false, false)); salt != nil || !errors.Is(err, errCrash) {
 		t.Errorf("%x, %v", salt, err)
 	}
 }

@@ -36,11 +36,10 @@ type TrackOptions struct {
 	Every int
 }
 
-// NewTrack returns the mechanism of tracks whose inputs m releases. Several tracks of one person
-// share a Sticky, so that a place is drawn once for all of them. Without one, for a level a of
-// whole tracks of n inputs, m has the level a/ceil(n/Every), and another m that repeats
-// draws, as what [Then] makes of a Sticky, is [ErrMemoized]: the Sticky goes around it. Negative
-// options are a [*metric.ValueError].
+// NewTrack returns the mechanism of tracks whose inputs m releases. Several tracks of one person share a
+// Sticky, so that a place is drawn once for all of them. Without one, for a level a of whole tracks of n
+// inputs, m has the level a/ceil(n/Every), and another m that repeats draws, as what [Then] makes of a
+// Sticky, is [ErrMemoized]: the Sticky goes around it. Negative options are a [*metric.ValueError].
 func NewTrack[X, Y any](m Mechanism[X, Y], o *TrackOptions) (*Track[X, Y], error) {
 	const op = "mechanism: NewTrack"
 	if s, ok := m.(*Sticky[X, Y]); ok {
@@ -132,10 +131,9 @@ func (t *Track[X, Y]) String() string {
 	return fmt.Sprintf("track without %d inputs at each end%s; %s", t.ends, few, fault.Describe(t.m))
 }
 
-// Release returns an answer for every input but those at the ends, none where there are
-// no others. After an error of the mechanism's Release, which names the position in xs, ys are
-// the answers of inputs that were released before it; what these cost is spent, and a Sticky
-// that is asked again answers the same.
+// Release returns an answer for every input but those at the ends, none where there are no others. After an
+// error of the mechanism's Release, which names the position in xs, ys are the answers of inputs that were
+// released before it; what these cost is spent, and a Sticky that is asked again answers the same.
 func (t *Track[X, Y]) Release(rng *rand.Rand, xs []X) (ys []Y, err error) {
 	const op = "mechanism: Track.Release"
 	if err := t.check(op); err != nil {

@@ -104,8 +104,7 @@ func (unsure) Release(rng *rand.Rand, x int) (int, error) {
 	return x, nil
 }
 
-// By enumeration of all draws, tracks of four bits: no two differ by more than the level, which
-// some reach.
+// By enumeration of all draws, tracks of four bits: no two differ by more than the level, which some reach.
 func TestTrack_LevelHoldsExactly(t *testing.T) {
 	for every, knots := range []int{4, 4, 2, 2, 1} {
 		track := testkit.Must(NewTrack(unsure{}, &TrackOptions{Every: every}))

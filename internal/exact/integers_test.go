@@ -122,8 +122,7 @@ func TestDiscreteGaussian_LargeSigma(t *testing.T) {
 	}
 }
 
-// The outcome and the number of words read are functions of the random bits
-// alone, whichever way decides.
+// The outcome and the number of words read are functions of the random bits alone, whichever way decides.
 func TestIntegers_FastEqualsExact(t *testing.T) {
 	n := testkit.Sweep(300, 1000)
 	signed := func(k uint64, neg bool) []uint64 {

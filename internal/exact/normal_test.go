@@ -9,8 +9,6 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/mathext"
-
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
@@ -292,22 +290,6 @@ func TestNormal_Distribution(t *testing.T) {
 		count[i]++
 	}
 	testkit.ChiSquare(t, count, mass, 1e-6)
-}
-
-// Half the square of the radius has the distribution Gamma((d+1)/2): false-reject
-// probability 1e-7 for each.
-func TestEuclidean_RadiusDistribution(t *testing.T) {
-	rng := random.Seeded(136)
-	for _, d := range []int{3, 4, 10, 100} {
-		s := &euclidean{z: make([]float64, d)}
-		var probs []float64
-		for range 20_000 {
-			s.drawRadius(rng, false)
-			rad, _, _ := s.noise()
-			probs = append(probs, mathext.GammaIncReg(float64(d+1)/2, rad*rad/2))
-		}
-		testkit.Uniform(t, fmt.Sprintf("d = %d", d), probs)
-	}
 }
 
 // Where t may be 0 nothing is sure of the radius, and more bits tell.

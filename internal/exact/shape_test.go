@@ -79,8 +79,7 @@ func TestGamma_InManyDimensions(t *testing.T) {
 	}
 }
 
-// At the largest p two variates that share their first bits are told apart by as many more as
-// that takes.
+// At the largest p two variates that share their first bits are told apart by as many more as that takes.
 func TestShape_EqualWordsAtTheLargestP(t *testing.T) {
 	words := []uint64{1 << 62, 1 << 61} // the radius
 	for range 2 {

@@ -129,8 +129,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// What no constructor made releases nothing, promises nothing and states no
-// number.
+// What no constructor made releases nothing, promises nothing and states no number.
 func TestZeroValues_Refuse(t *testing.T) {
 	testkit.Unmade[Laplace](t, "NewLaplace")
 	testkit.Unmade[KNorm](t, "NewKNorm")

@@ -2,14 +2,12 @@ package additive
 
 import "math"
 
-// arc is the distribution of the angle theta in [0, pi] between input and
-// output of [Sphere]: density prop. to e^(-a theta) sin theta, a = alpha*R.
-// With
+// arc is the distribution of the angle theta in [0, pi] between input and output of [Sphere]: density prop.
+// to e^(-a theta) sin theta, a = alpha*R. With
 //
 //	H(theta) = 1 - e^(-a theta) (cos theta + a sin theta), T = H(pi) = 1 + e^(-a pi),
 //
-// the distribution function is H/T, since the integral of e^(-at) sin t from 0
-// is H/(1+a^2).
+// the distribution function is H/T, since the integral of e^(-at) sin t from 0 is H/(1+a^2).
 type arc struct{ a float64 }
 
 func (l arc) total() float64 { return 1 + math.Exp(-l.a*math.Pi) }
@@ -84,10 +82,9 @@ const (
 // angle returns the angle that is not exceeded with probability p (fromHead), or
 // exceeded (fromTail), for 0 < p < 1, p at most about 1/2 for full accuracy.
 //
-// Newton's method on the logarithm of the probability. The density is
-// log-concave (a straight line plus log sin), hence so are head and tail, and
-// on a concave function Newton's method converges monotonically from the side
-// where it is negative; the bracket catches the first step from the other.
+// Newton's method on the logarithm of the probability. The density is log-concave (a straight line plus log
+// sin), hence so are head and tail, and on a concave function Newton's method converges monotonically from
+// the side where it is negative; the bracket catches the first step from the other.
 func (l arc) angle(p float64, from end) float64 {
 	prob, sign := l.head, 1.0
 	if from == fromTail {

@@ -45,15 +45,13 @@ func (m *DiscreteGaussian) String() string {
 	return describe(m.check("additive"), m.Guarantee(), "discrete Gaussian noise of sigma %.6g", orZero(m).sigma)
 }
 
-// Sigma is the parameter of the noise, to many digits its standard deviation
-// where it exceeds 1.
+// Sigma is the parameter of the noise, to many digits its standard deviation where it exceeds 1.
 func (m *DiscreteGaussian) Sigma() float64 {
 	fault.Must(m, m.check("additive: DiscreteGaussian.Sigma"))
 	return m.sigma
 }
 
-// Release returns x plus noise. The error is nil but for a zero
-// DiscreteGaussian.
+// Release returns x plus noise. The error is nil but for a zero DiscreteGaussian.
 func (m *DiscreteGaussian) Release(rng *rand.Rand, x int64) (int64, error) {
 	if err := m.check("additive: DiscreteGaussian.Release"); err != nil {
 		return 0, err
@@ -98,10 +96,9 @@ func DiscreteGaussianDelta(sigma, alpha float64, distance int64) float64 {
 		return directed.DivUp(mass(k), -directed.Expm1Up(-directed.DivDown(k, varUp)))
 	}
 
-	// 1 - delta is the sum of P{Z = k} min(1, e^(-rate(k-t))). For t < -10
-	// sigma, where rate > 20/sigma, that is at most P{Z <= -10 sigma} and the
-	// sum over k > -10 sigma of e^(-(k/sigma+20)^2/2) over the whole mass,
-	// together below 1e-20: the only float64 from delta to 1 is 1.
+	// 1 - delta is the sum of P{Z = k} min(1, e^(-rate(k-t))). For t < -10 sigma, where rate > 20/sigma,
+	// that is at most P{Z <= -10 sigma} and the sum over k > -10 sigma of e^(-(k/sigma+20)^2/2) over the
+	// whole mass, together below 1e-20: the only float64 from delta to 1 is 1.
 	if t < -10*sigma {
 		return 1
 	}
@@ -129,9 +126,8 @@ func DiscreteGaussianDelta(sigma, alpha float64, distance int64) float64 {
 	}
 }
 
-// massTotal returns a lower bound on the sum of e^(-k^2/(2 sigma^2)) over all
-// integers. It is sigma sqrt(2 pi) times 1 + 2e^(-2 pi^2 sigma^2) + ...
-// (Poisson summation), and at sigma >= 2 the bracket is 1 + 1e-34.
+// massTotal returns a lower bound on the sum of e^(-k^2/(2 sigma^2)) over all integers. It is sigma sqrt(2
+// pi) times 1 + 2e^(-2 pi^2 sigma^2) + ... (Poisson summation), and at sigma >= 2 the bracket is 1 + 1e-34.
 func massTotal(sigma float64) float64 {
 	if sigma >= 2 {
 		const root2PiDown = 2.5066282746310002 // sqrt(2 pi) = 2.50662827463100050...

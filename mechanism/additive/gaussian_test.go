@@ -99,9 +99,8 @@ func TestGaussianDelta_AgainstQuadrature(t *testing.T) {
 	}
 }
 
-// Where alpha*sigma and D/(2 sigma) are large and nearly equal, their rounding
-// moves the difference u more than anything else errs. u is found in math/big,
-// and delta > Q(u) - phi(u)/v.
+// Where alpha*sigma and D/(2 sigma) are large and nearly equal, their rounding moves the difference u more
+// than anything else errs. u is found in math/big, and delta > Q(u) - phi(u)/v.
 func TestGaussianDelta_CoversItsOwnRounding(t *testing.T) {
 	testkit.Rounding(t)
 	rng := random.Seeded(44)
@@ -225,9 +224,8 @@ func TestDiscreteGaussianDelta_AgainstSum(t *testing.T) {
 	}
 }
 
-// No integer is without mass, so that delta is never 0, and 0 is no upper bound
-// however little float64 leaves of it; nor is a number below 1 where delta is
-// nearly 1.
+// No integer is without mass, so that delta is never 0, and 0 is no upper bound however little float64
+// leaves of it; nor is a number below 1 where delta is nearly 1.
 func TestDiscreteGaussianDelta_IsAboveZeroAndBelowNothing(t *testing.T) {
 	for _, sigma := range []float64{0.05, 0.3, 1, 2, 30, 1000, 4096, 1e6} {
 		for u := 38.0; u < 39.5; u += 0.015625 { // t = u sigma

@@ -10,10 +10,9 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// GaussianTarget is what [GaussianSigma], [NewGaussian] and [NewDiscreteGaussian] calibrate
-// for: (Alpha, Delta)-metric privacy between inputs at a distance up to
-// Diameter. Alpha and Diameter are numbers in [1e-100, 1e100], Delta in
-// [1e-300, 1).
+// GaussianTarget is what [GaussianSigma], [NewGaussian] and [NewDiscreteGaussian] calibrate for: (Alpha,
+// Delta)-metric privacy between inputs at a distance up to Diameter. Alpha and Diameter are numbers in
+// [1e-100, 1e100], Delta in [1e-300, 1).
 type GaussianTarget struct {
 	Alpha, Delta, Diameter float64
 }
@@ -62,15 +61,12 @@ func GaussianDelta(sigma, alpha, distance float64) float64 {
 	//
 	//	delta = Q(u) - phi(u) R(v) = integral over x > 0 of phi(u+x)(1 - e^-wx) <= w M(u),
 	//
-	// Q the upper tail, R = Q/phi Mills's ratio, M(u) = phi(u) - u Q(u). The
-	// difference cancels where w is small and the bound is tight there; delta
-	// is the smaller one, each with its own error added:
+	// Q the upper tail, R = Q/phi Mills's ratio, M(u) = phi(u) - u Q(u). The difference cancels where w is
+	// small and the bound is tight there; delta is the smaller one, each with its own error added:
 	//
-	// u and v have absolute errors below 2^-52 v' with v' = alpha s + D/2s. A
-	// change of u changes ln Q, ln phi and ln M by at most |u|+2 times as much,
-	// one of v changes ln R by less than as much. Q, phi, R, M themselves are
-	// right to 2^-46, and M where it cancels (by less than 2^6, up to u = 4) to
-	// 2^-40.
+	// u and v have absolute errors below 2^-52 v' with v' = alpha s + D/2s. A change of u changes ln Q, ln
+	// phi and ln M by at most |u|+2 times as much, one of v changes ln R by less than as much. Q, phi, R, M
+	// themselves are right to 2^-46, and M where it cancels (by less than 2^6, up to u = 4) to 2^-40.
 	w := distance / sigma
 	up, down := float64(alpha*sigma), distance/(2*sigma)
 	u, v := up-down, up+down

@@ -20,8 +20,7 @@ type DiscreteLaplace struct {
 	g     mechanism.Guarantee
 }
 
-// NewDiscreteLaplace returns the mechanism of level alpha, a number in [1e-100,
-// 1e100].
+// NewDiscreteLaplace returns the mechanism of level alpha, a number in [1e-100, 1e100].
 func NewDiscreteLaplace(alpha float64, o *DiscreteOptions) (*DiscreteLaplace, error) {
 	g, err := pure("additive: NewDiscreteLaplace", alpha, orZero(o).Unit)
 	if err != nil {
@@ -105,8 +104,7 @@ func (t *TruncatedGeometric) String() string {
 	return describe(t.check("additive"), z.inner.g, "truncated geometric on [%d, %d]", z.lo, z.hi)
 }
 
-// Release returns x plus noise, clamped to the range. The error is nil but for a
-// zero TruncatedGeometric.
+// Release returns x plus noise, clamped to the range. The error is nil but for a zero TruncatedGeometric.
 func (t *TruncatedGeometric) Release(rng *rand.Rand, x int64) (int64, error) {
 	if err := t.check("additive: TruncatedGeometric.Release"); err != nil {
 		return 0, err

@@ -74,8 +74,7 @@ func BenchmarkIntegers(b *testing.B) {
 	}
 }
 
-// The audit of the channel with those probabilities returns alpha: it is
-// private at alpha, and not at less.
+// The audit of the channel with those probabilities returns alpha: it is private at alpha, and not at less.
 func TestTruncatedGeometric_Audit(t *testing.T) {
 	for _, alpha := range []float64{0.05, 1, 6} {
 		const n = 12

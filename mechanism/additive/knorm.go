@@ -12,8 +12,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 )
 
-// Norm is the l_p norm on R^Dim, 1 <= P <= +Inf, as in Norm{P: 2, Dim: 3} or
-// Norm{P: math.Inf(1), Dim: 10}.
+// Norm is the l_p norm on R^Dim, 1 <= P <= +Inf, as in Norm{P: 2, Dim: 3} or Norm{P: math.Inf(1), Dim: 10}.
 type Norm struct {
 	P   float64
 	Dim int
@@ -108,10 +107,9 @@ func (k *KNorm) Release(rng *rand.Rand, x []float64) ([]float64, error) {
 	return y, nil
 }
 
-// ReleaseTo writes x plus noise to dst, which may be x itself. Both must have length Dim. A
-// coordinate too large for [Options.Grid] is a [*metric.ValueError]. A nil rng is secure, and
-// the choice for private data; another makes runs repeatable, for tests. O(Dim), without
-// allocation where rng is given.
+// ReleaseTo writes x plus noise to dst, which may be x itself. Both must have length Dim. A coordinate too
+// large for [Options.Grid] is a [*metric.ValueError]. A nil rng is secure, and the choice for private data;
+// another makes runs repeatable, for tests. O(Dim), without allocation where rng is given.
 func (k *KNorm) ReleaseTo(dst []float64, rng *rand.Rand, x []float64) error {
 	return k.releaseTo("additive: KNorm.ReleaseTo", dst, rng, x)
 }
@@ -132,10 +130,9 @@ func (k *KNorm) releaseTo(op string, dst []float64, rng *rand.Rand, x []float64)
 	return nil
 }
 
-// RadiusQuantile returns the radius, in the mechanism's norm, that the noise
-// does not exceed with probability q: the quantile of Gamma(Dim) divided by
-// alpha. Rounding to the grid moves a release by at most half a step in every
-// coordinate, Dim^(1/P)/2 in the norm. NaN where q is outside [0, 1].
+// RadiusQuantile returns the radius, in the mechanism's norm, that the noise does not exceed with
+// probability q: the quantile of Gamma(Dim) divided by alpha. Rounding to the grid moves a release by at
+// most half a step in every coordinate, Dim^(1/P)/2 in the norm. NaN where q is outside [0, 1].
 func (k *KNorm) RadiusQuantile(q float64) float64 {
 	fault.Must(k, k.check("additive: KNorm.RadiusQuantile"))
 	return k.out.scale * gammaQuantile(float64(k.norm.Dim), q)
@@ -157,8 +154,7 @@ func (k *KNorm) SecondMoment() float64 {
 	d, p := float64(k.norm.Dim), k.norm.P
 	// E ||Z||^2 times the mean of |g|^2/||g||^2, a moment of Beta(1/p, (d-1)/p).
 	//
-	// x G(x) = G(1+x) keeps the arguments away from the pole at 0; at p = Inf
-	// they are all 1.
+	// x G(x) = G(1+x) keeps the arguments away from the pole at 0; at p = Inf they are all 1.
 	lg := func(x float64) float64 { v, _ := math.Lgamma(1 + x); return v }
 	quotient := (d + 2) / (3 * d) * math.Exp(lg(3/p)+lg(d/p)-lg(1/p)-lg((d+2)/p))
 	return k.out.scale * k.out.scale * d * (d + 1) * quotient
@@ -182,8 +178,7 @@ func gammaQuantile(a, q float64) float64 {
 // loses digits, is NaN or panics for small q.
 const lowerTail = 1e-3
 
-// gammaLowerQuantile solves log P(x) = log q for small q by Newton's method in
-// t = log x, where
+// gammaLowerQuantile solves log P(x) = log q for small q by Newton's method in t = log x, where
 //
 //	P(x) = x^a e^-x S(x) / G(1+a),  S(x) = sum over k of x^k / ((a+1)...(a+k)),
 //

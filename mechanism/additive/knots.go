@@ -23,15 +23,12 @@ type KnotsOptions struct {
 }
 
 // Knots releases a track by few of its positions, the knots at public times ([KnotsOptions.Every]), and
-// straight lines between them. It is alpha-private per unit of the largest distance between two tracks of
-// as many positions, whatever they are: nothing shows which are equal. Noise grows with the number of
-// knots ([Knots.RMS]), so that it is best to report seldom. A [Trail], whose level is that of moving a
-// track or one stay of it, errs less.
+// straight lines between them. It is alpha-private per unit of the largest distance between two tracks of as
+// many positions: nothing shows which are equal. Noise grows with the number of knots ([Knots.RMS]). A
+// [Trail], whose level is that of moving a track or one stay of it, errs less.
 //
-// The noise z of k knots has the density prop. to e^(-alpha max |z_j|): K-norm noise (Hardt, Talwar 2010)
-// for the largest norm. It is exact: each coordinate, as a real number, plus real noise is rounded once,
-// to multiples of the largest power of two that is at most 2^-20/alpha. A Knots is immutable and safe for
-// concurrent use.
+// The noise z of the knots has the density prop. to e^(-alpha max |z_j|): K-norm noise (Hardt, Talwar 2010).
+// It is exact, and rounded as that of a Trail. A Knots is immutable and safe for concurrent use.
 type Knots[P any] struct{ tracks[P] }
 
 // NewKnots returns the mechanism of level alpha, a number in [1e-100, 1e100], for tracks on a

@@ -38,9 +38,8 @@ type trailNode struct {
 	kids int // children
 }
 
-// Next reports the position x, one step after the last. It depends on positions up to now only.
-// An error, of an x outside the domain or after Steps reports, draws nothing and leaves the trail
-// as it was.
+// Next reports the position x, one step after the last. It depends on positions up to now only. An error,
+// of an x outside the domain or after Steps reports, draws nothing and leaves the trail as it was.
 func (l *LiveTrail[P]) Next(rng *rand.Rand, x P) (y P, err error) {
 	const op = "additive: LiveTrail.Next"
 	if err := l.check(op); err != nil {
@@ -100,9 +99,8 @@ func total(nodes []trailNode) (s trailNode) {
 	return s
 }
 
-// Track returns all positions so far as all increments so far tell them together, by least
-// squares: nearer than those reported as time passed, by a sixth for 64 reports, and free, as
-// post-processing. O(n).
+// Track returns all positions so far as all increments so far tell them together, by least squares: nearer
+// than those reported as time passed, by a sixth for 64 reports, and free, as post-processing. O(n).
 func (l *LiveTrail[P]) Track() []P {
 	fault.Must(l, l.check("additive: LiveTrail.Track"))
 	return l.t.on.lines(l.n, knots.At(l.n, 1), l.positions())

@@ -10,13 +10,12 @@ import (
 
 // Options are for the mechanisms on R^d; nil and zero mean the defaults.
 //
-// All noise is exact. The output is the real number x + Z, x the float64 input taken as an exact real and
-// Z noise of the stated density, rounded once to the nearest multiple of Grid. Rounding is
-// post-processing, so the guarantee holds for all 64 bits of the output, for any two inputs. (Noise added
-// in float64 has low bits that tell inputs apart: Mironov 2012, "On significance of the least significant
-// bits for differential privacy".) Sums beyond 2^53 steps become the nearest end. As many random bits are
-// drawn as decide the point, mostly 63 (interval refining: Haney, Desfontaines, Hartman, Shrestha, Hay
-// 2022, "Precision-based attacks and interval refining").
+// All noise is exact. The output is the real number x + Z, x the float64 input taken as an exact real and Z
+// noise of the stated density, rounded once to the nearest multiple of Grid, which is post-processing: the
+// guarantee holds for all 64 bits of the output, for any two inputs. (Noise added in float64 has low bits that
+// tell inputs apart: Mironov 2012, "On significance of the least significant bits for differential privacy".)
+// Sums beyond 2^53 steps become the nearest end. As many random bits are drawn as decide the point, mostly 63
+// (Haney, Desfontaines, Hartman, Shrestha, Hay 2022, "Precision-based attacks and interval refining").
 //
 // An input beyond 2^52 steps, where float64 is too coarse for the noise, is refused with a
 // [*metric.ValueError], such as a Unix time in microseconds at alpha = 1: subtract a public origin, take a
@@ -42,9 +41,8 @@ func orZero[T any](o *T) T {
 	return *o
 }
 
-// Levels, diameters and radii lie in [1e-100, 1e100]: then no product or
-// quotient of two of them, times any noise that is ever drawn, overflows or
-// loses digits to underflow.
+// Levels, diameters and radii lie in [1e-100, 1e100]: then no product or quotient of two of them, times any
+// noise that is ever drawn, overflows or loses digits to underflow.
 const (
 	minScale = 1e-100
 	maxScale = 1e100

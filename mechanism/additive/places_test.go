@@ -215,9 +215,8 @@ func TestSnap_IsNearest(t *testing.T) {
 	}
 }
 
-// Two words at distance 1: the noise is a symmetric distribution on the line
-// through them, whose density in one dimension is Laplace, so a word is kept
-// with probability 1 - e^(-alpha/2)/2. Chi-square at 1e-6.
+// Two words at distance 1: the noise is a symmetric distribution on the line through them, whose density in
+// one dimension is Laplace, so a word is kept with probability 1 - e^(-alpha/2)/2. Chi-square at 1e-6.
 func TestMadlib_DistributionTwoWords(t *testing.T) {
 	testkit.Slow(t)
 	rng := random.Seeded(75)

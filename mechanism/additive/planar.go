@@ -9,11 +9,10 @@ import (
 
 var plane = Norm{P: 2, Dim: 2}
 
-// PlanarLaplace adds noise to a point of a flat map. The output lies at distance r in any
-// direction with density alpha^2/(2 pi) e^(-alpha r), at 2/alpha on average:
-// geo-indistinguishability (Andrés, Bordenabe, Chatzikokolakis, Palamidessi 2013). It is
-// alpha-private per unit of the Euclidean distance, and exact: see [Options]. It is [KNorm]
-// with P = 2 and Dim = 2 for points that are arrays.
+// PlanarLaplace adds noise to a point of a flat map. The output lies at distance r in any direction with
+// density alpha^2/(2 pi) e^(-alpha r), at 2/alpha on average: geo-indistinguishability (Andrés, Bordenabe,
+// Chatzikokolakis, Palamidessi 2013). It is alpha-private per unit of the Euclidean distance, and exact:
+// see [Options]. It is [KNorm] with P = 2 and Dim = 2 for points that are arrays.
 //
 // Both coordinates are in one unit of length. Degrees of latitude and longitude are not:
 // use [Sphere]. A PlanarLaplace is immutable and safe for concurrent use.

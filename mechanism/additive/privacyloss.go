@@ -98,12 +98,11 @@ func (s *Sphere) PrivacyLoss(distance float64) (mechanism.PrivacyLoss, error) {
 	}
 	angle := distance / s.radius
 	law = newBall(s.arc.a, min(angle, math.Pi)).law()
-	// From an output z no farther than a quarter circle from all places between x and x', distances
-	// are convex along the way, so that the loss per unit of distance is largest at its end. So it
-	// is unless z is farther from x than a quarter less the angle; there it is alpha at most. With a
-	// probability far of that, the least losses moved to the top make a law above those of all
-	// nearer places, per unit. Err has room for what far is off by, and in the highest cell for
-	// 2^-120.
+	// From an output z no farther than a quarter circle from all places between x and x', distances are
+	// convex along the way, so that the loss per unit of distance is largest at its end. So it is unless z
+	// is farther from x than a quarter less the angle; there it is alpha at most. With a probability far of
+	// that, the least losses moved to the top make a law above those of all nearer places, per unit. Err
+	// has room for what far is off by, and in the highest cell for 2^-120.
 	far := 1.0
 	if angle < math.Pi/2 {
 		far = s.arc.tail(math.Pi/2 - angle)
@@ -143,9 +142,8 @@ func (k *Knots[P]) PrivacyLoss(distance float64) (mechanism.PrivacyLoss, error) 
 	return trackLoss(op, k.g.Alpha(), distance, k.unit)
 }
 
-// PrivacyLoss bounds the law of the privacy loss between two tracks at a distance d_TV > 0 by that
-// of [Laplace]: see [mechanism.Composition.AuditAt]. From below that of a shift bounds, on a flat
-// map.
+// PrivacyLoss bounds the law of the privacy loss between two tracks at a distance d_TV > 0 by that of
+// [Laplace]: see [mechanism.Composition.AuditAt]. From below that of a shift bounds, on a flat map.
 func (t *Trail[P]) PrivacyLoss(distance float64) (mechanism.PrivacyLoss, error) {
 	const op = "additive: Trail.PrivacyLoss"
 	if err := t.check(op); err != nil {
@@ -283,11 +281,10 @@ func (r *round) whole() *round {
 	return r
 }
 
-// besselRatio is K_(dim/2)(x)/K_(dim/2-1)(x), by K_(m+1) = K_(m-1) + 2m/x K_m, all positive,
-// from K_(1/2) = K_(-1/2) or from K_1 and K_0: integrals of e^(-x cosh t) cosh(mt) over the
-// line, by the trapezoidal rule. That errs by at most 2M/(e^(2 pi s/h)-1), M the integral of
-// the absolute value at a distance s from the line (Trefethen, Weideman 2014, Theorem 5.1), here
-// with s = 1 by less than a relative e^-40.
+// besselRatio is K_(dim/2)(x)/K_(dim/2-1)(x), by K_(m+1) = K_(m-1) + 2m/x K_m, all positive, from K_(1/2) =
+// K_(-1/2) or from K_1 and K_0: integrals of e^(-x cosh t) cosh(mt) over the line, by the trapezoidal rule.
+// That errs by at most 2M/(e^(2 pi s/h)-1), M the integral of the absolute value at a distance s from the
+// line (Trefethen, Weideman 2014, Theorem 5.1), here with s = 1 by less than a relative e^-40.
 func besselRatio(dim int, x float64) float64 {
 	ratio, m := 1.0, 0.5
 	if dim%2 == 0 {
@@ -443,10 +440,9 @@ func (l *DiscreteLaplace) privacyLoss(op string, distance float64) (mechanism.Pr
 	}}, nil
 }
 
-// PrivacyLoss is the law of the privacy loss between two points at a Euclidean distance > 0, of
-// the noise before it is rounded, normal of mean m and variance 2m, m half the square of the
-// distance over sigma: see [mechanism.Composition.AuditAt]. It holds beyond the target's
-// diameter too.
+// PrivacyLoss is the law of the privacy loss between two points at a Euclidean distance > 0, of the noise
+// before it is rounded, normal of mean m and variance 2m, m half the square of the distance over sigma: see
+// [mechanism.Composition.AuditAt]. It holds beyond the target's diameter too.
 func (m *Gaussian) PrivacyLoss(distance float64) (mechanism.PrivacyLoss, error) {
 	const op = "additive: Gaussian.PrivacyLoss"
 	if err := m.check(op); err != nil {

@@ -115,8 +115,7 @@ func (r *Region) Contains(p metric.LatLon) bool {
 	return inside
 }
 
-// Move returns p where it lies inside, and else the nearest of the points that the
-// border is known by.
+// Move returns p where it lies inside, and else the nearest of the points that the border is known by.
 func (r *Region) Move(p metric.LatLon) (metric.LatLon, error) {
 	const op = "additive: Region.Move"
 	if err := r.check(op); err != nil {

@@ -45,10 +45,9 @@ type Madlib struct {
 	nearest func(y []float64) int
 }
 
-// NewMadlib returns the mechanism of level alpha, a number in [1e-100, 1e100],
-// on the words 0, ..., len(vectors)-1. The vectors must have one length, entries
-// that [KNorm.ReleaseTo] takes, and not be modified afterwards. Vectors of float32 take
-// half the memory and are searched faster ([metric.Locator]).
+// NewMadlib returns the mechanism of level alpha, a number in [1e-100, 1e100], on the words 0, ...,
+// len(vectors)-1. The vectors must have one length, entries that [KNorm.ReleaseTo] takes, and not be
+// modified afterwards. Vectors of float32 take half the memory and are searched faster ([metric.Locator]).
 func NewMadlib[T float32 | float64](vectors [][]T, alpha float64, o *DiscreteOptions) (*Madlib, error) {
 	const op = "additive: NewMadlib"
 	m := new(Madlib)

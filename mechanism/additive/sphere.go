@@ -24,17 +24,15 @@ type SphereOptions struct {
 	Unit metric.Unit
 }
 
-// Sphere is the planar Laplace mechanism of the sphere: the output has density prop. to
-// e^(-alpha*d) with respect to area, d its great-circle distance from the input. It is
-// alpha-private per unit of [metric.GreatCircle] distance, at the poles and across the date
-// line too. Noise added to latitude and longitude, or to the coordinates of a map
-// projection, is not.
+// Sphere is the planar Laplace mechanism of the sphere: the output has density prop. to e^(-alpha*d) with
+// respect to area, d its great-circle distance from the input. It is alpha-private per unit of
+// [metric.GreatCircle] distance, at the poles and across the date line too. Noise added to latitude and
+// longitude, or to the coordinates of a map projection, is not.
 //
-// The noise is exact: a random place of that density about the input, taken as exact reals,
-// whose latitude and longitude are rounded once to a public grid, the multiples of 2^-23
-// degrees, 1.3 cm on the Earth, or finer where the noise is (the largest power of two that
-// is at most 2^-10 of its width 1/alpha, 2^-44 degrees at the finest). So the guarantee
-// holds for all bits of the output. A Sphere is immutable and safe for concurrent use.
+// The noise is exact: latitude and longitude of a random place, as reals, are rounded once to a public grid,
+// the multiples of 2^-23 degrees, 1.3 cm on the Earth, or finer where the noise is (the largest power of two
+// that is at most 2^-10 of its width 1/alpha, 2^-44 degrees at the finest), so that the guarantee holds for
+// all bits of the output. A Sphere is immutable and safe for concurrent use.
 type Sphere struct {
 	arc    arc
 	radius float64
@@ -90,11 +88,10 @@ func (o SphereOptions) sphere(op string) (radius float64, unit metric.Unit, err 
 	return radius, unit, checkScale(op, "Radius", radius)
 }
 
-// SphereAlpha returns the level, rounded down, at which the output of [Sphere] lies within
-// the given great-circle distance of the input with probability prob. The distance must lie
-// between 0 and half a great circle, prob below 1 and above the share of the sphere within
-// that distance. If instead you want inputs at distance d to be told apart by at most
-// e^eps, take alpha = eps/d.
+// SphereAlpha returns the level, rounded down, at which the output of [Sphere] lies within the given
+// great-circle distance of the input with probability prob. The distance must lie between 0 and half a
+// great circle, prob below 1 and above the share of the sphere within that distance. If instead you want
+// inputs at distance d to be told apart by at most e^eps, take alpha = eps/d.
 func SphereAlpha(distance, prob float64, o *SphereOptions) (float64, error) {
 	return sphereAlpha("additive: SphereAlpha", distance, prob, o)
 }

@@ -60,8 +60,7 @@ func TestArc_AngleInverts(t *testing.T) {
 				t.Errorf("a = %v: head(angle(%v)) = %v", a, p, got)
 			}
 			theta := l.angle(p, fromTail)
-			// Near pi a float64 theta leaves pi - theta an absolute error of
-			// 2^-52.
+			// Near pi a float64 theta leaves pi - theta an absolute error of 2^-52.
 			tol := 1e-12 + 0x1p-49*(1/(math.Pi-theta)+a)
 			if got := l.tail(theta); !near(got, p, tol) {
 				t.Errorf("a = %v: tail(angle(%v)) = %v", a, p, got)
@@ -91,8 +90,7 @@ func TestArc_AngleInverts(t *testing.T) {
 	}
 }
 
-// The distribution has alpha*Radius rounded down: never less noise than the
-// level needs.
+// The distribution has alpha*Radius rounded down: never less noise than the level needs.
 func TestSphere_LevelIsNotAboveTheStatedOne(t *testing.T) {
 	testkit.Rounding(t)
 	rng := random.Seeded(55)
@@ -129,11 +127,9 @@ func TestSphere_Quantiles(t *testing.T) {
 	}
 }
 
-// Two places 173 m apart, one of them on the meridian, where float64 longitudes are
-// fine: all digits of all releases are those of the public grid, and the last of them are
-// as likely from either, which low bits of noise in float64 were not. Chi-square of 64
-// classes of last bits, which are uniform but for far less than the draws show: false-reject
-// probability 1e-7 a place.
+// Two places 173 m apart, one of them on the meridian, where float64 longitudes are fine: all digits of all
+// releases are those of the public grid, and the last of them are as likely from either. Chi-square of 64 classes
+// of last bits: false-reject probability 1e-7 a place.
 func TestSphere_ReleasesDigitsOfTheGridAlone(t *testing.T) {
 	rng := random.Seeded(56)
 	s := testkit.Must(NewSphereWithin(0.5, 0.95, nil))

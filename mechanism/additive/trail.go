@@ -35,12 +35,11 @@ type TrailOptions struct {
 // d costs 2 alpha d; jitter in every report is not hidden. [Trail.Level] is the level for any two tracks.
 // The number and times of reports are public, and must not depend on where somebody is.
 //
-// The start is released with noise of level alpha, as of [PlanarLaplace]. Over time there is a tree: a
-// node of level l stands for the times from s to e, and its increment x_e - x_s is released with noise of
-// level alpha_l, sum of alpha_l = alpha. A position is the start plus the increments of the few nodes that
-// lead up to it, so that its noise does not grow with time. The noise is exact: each increment, as a real
-// number, plus real noise is rounded once, to multiples of the largest power of two that is at most
-// 2^-20/alpha. A Trail is immutable and safe for concurrent use.
+// The start is released with noise of level alpha, as of [PlanarLaplace], and for each node of a tree over
+// time, that of level l from s to e, the increment x_e - x_s with noise of level alpha_l, sum of alpha_l =
+// alpha. A position is the start plus the increments of the few nodes that lead up to it. The noise is exact:
+// each increment, as a real number, plus real noise is rounded once, to multiples of the largest power of two
+// that is at most 2^-20/alpha. A Trail is immutable and safe for concurrent use.
 type Trail[P any] struct {
 	tracks[P]
 	steps  int
@@ -50,17 +49,13 @@ type Trail[P any] struct {
 
 // trailLevel are nodes of equal width, which follow one another in time.
 //
-// Privacy: the increments of two tracks in a node differ by |delta_e - delta_s|, at most the
-// sum of |delta_t - delta_(t-1)| over its times. The nodes of a level have no step in common, so
-// that its increments together lose at most rate times that sum over all times, those of all
-// levels alpha times it, and the start alpha |delta_0|: alpha d_TV. A shift changes the start
-// only; where a stay is moved by d two steps differ by d, in nodes of their own at every level or
-// in one, where they cancel. All else is a function of what is released.
+// Privacy: the increments of two tracks in a node differ by |delta_e - delta_s|, at most the sum of |delta_t
+// - delta_(t-1)| over its times. The nodes of a level have no step in common, so that its increments together
+// lose at most rate times that sum over all times, those of all levels alpha times it, and the start alpha
+// |delta_0|: alpha d_TV. All else is a function of what is released.
 //
-// Noise: a live position uses m = (arity-1)/2 nodes of a level in the mean, and planar noise of a
-// rate has the mean square 6/rate^2. The sum of m/rate^2 with a given sum of rates is least for
-// rates prop. to m^(1/3), where the mean square is 6/alpha^2 (1 + (sum of m^(1/3))^3), and less as
-// children improve their nodes' increments.
+// Noise: a live position uses m = (arity-1)/2 nodes of a level in the mean, and planar noise of a rate has the
+// mean square 6/rate^2. The sum of m/rate^2 with a given sum of rates is least for rates prop. to m^(1/3).
 type trailLevel struct {
 	width, arity int     // steps of a node, and nodes in one of the level before
 	rate         float64 // of the noise; alpha or less together

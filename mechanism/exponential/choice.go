@@ -23,9 +23,8 @@ type Choice struct {
 	LowerBound float64
 	BoundBy    string
 	Gap        float64 // (Objective - LowerBound)/Objective, 0 where both are 0
-	// Adversary is the error of the best guess of the input from the output, under
-	// the prior and the utility metric ([mechanism.Channel.AdversaryError]): NaN
-	// without a prior.
+	// Adversary is the error of the best guess of the input from the output, under the prior and the
+	// utility metric ([mechanism.Channel.AdversaryError]): NaN without a prior.
 	Adversary  float64
 	Candidates []Candidate // all, in the order in which they were considered
 	Elapsed    time.Duration

@@ -8,9 +8,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// clusters are the outputs of a relaxed mechanism: points of a net, each with
-// its closed ball of radius s under the utility metric, disjoint if an
-// ultrametric.
+// clusters are the outputs of a relaxed mechanism: points of a net, each with its closed ball of radius s
+// under the utility metric, disjoint if an ultrametric.
 type clusters struct {
 	net   []int
 	balls [][]int

@@ -33,10 +33,9 @@ const (
 	MethodConstant     Method = "constant"
 )
 
-// Mechanism is a channel of the exponential family: P{y|x} is proportional to W_y
-// exp(-Beta*rho(x,y)), rho the privacy metric unless the constructor says otherwise; or
-// to the mass of noise of rate Beta ([Snapped]). It is encoded in JSON as its channel,
-// which [mechanism.ReadChannel] reads.
+// Mechanism is a channel of the exponential family: P{y|x} is proportional to W_y exp(-Beta*rho(x,y)), rho
+// the privacy metric unless the constructor says otherwise; or to the mass of noise of rate Beta
+// ([Snapped]). It is encoded in JSON as its channel, which [mechanism.ReadChannel] reads.
 type Mechanism struct {
 	*mechanism.Channel
 	Method Method
@@ -232,8 +231,7 @@ func (m *family) check(x int, dist []float64) error {
 	return checkRow(m.op, "rho", x, dist, m.net)
 }
 
-// checkRow refuses distances under a metric, from x to the points of net (nil: to all),
-// that are none.
+// checkRow refuses distances under a metric, from x to the points of net (nil: to all), that are none.
 func checkRow(op, metric string, x int, dist []float64, net []int) error {
 	for y, d := range dist {
 		if d >= 0 && d <= math.MaxFloat64 {
@@ -270,10 +268,9 @@ const (
 	certifyTries = 8
 )
 
-// certify builds the member at rate beta and audits it. A level above alpha is answered
-// with a lower rate. Down to alpha/2 it may be lower by any factor: points far closer than
-// the extent of the space amplify the rounding of log-weights. Below that a metric needs
-// no less but for rounding.
+// certify builds the member at rate beta and audits it. A level above alpha is answered with a lower rate.
+// Down to alpha/2 it may be lower by any factor: points far closer than the extent of the space amplify the
+// rounding of log-weights. Below that a metric needs no less but for rounding.
 func (m *family) certify(ctx context.Context, beta float64) (*Mechanism, error) {
 	return m.certifyAs(ctx, beta, m.channel)
 }
@@ -307,9 +304,8 @@ func (m *family) certifyAs(ctx context.Context, beta float64, channel func(ctx c
 	}
 }
 
-// Constant returns the mechanism that releases the given point of n whatever the input:
-// 0-private, and the best at small alpha. A point outside [0, n) is a [*metric.ValueError].
-// O(n).
+// Constant returns the mechanism that releases the given point of n whatever the input: 0-private, and the
+// best at small alpha. A point outside [0, n) is a [*metric.ValueError]. O(n).
 func Constant(n, point int, unit metric.Unit) (*Mechanism, error) {
 	const op = "exponential: Constant"
 	if err := cmp.Or(fault.Empty(op, "n", max(n, 0)), fault.Index(op, "point", point, n)); err != nil {

@@ -19,12 +19,11 @@ import (
 
 // Lazy returns the mechanism of [Standard] without a matrix or an audit, for spaces of any size: a row is
 // computed at each release, O(n). The guarantee is alpha by proof, if rho is a metric up to the relative
-// rounding of 2^-40 that [metric.Validate] allows (more above some 4,000 coordinates). The rate is lowered
-// by the rounding of the largest distances over the least positive one; where that is above 1/16, with
-// points closer than some 2^-34 of the diameter, the error is a [*metric.ValueError] that names them.
+// rounding of 2^-40 that [metric.Validate] allows (more above some 4,000 coordinates). Points closer than some
+// 2^-34 of the diameter are a [*metric.ValueError] that names them.
 //
-// Construction finds the least positive distance: in O(n log n) up to 20 coordinates, in O(n) where there
-// are more and they are multiples of a number above some 2^-30 of the largest, else from n^2 distances.
+// Construction finds the least positive distance: in O(n log n) up to 20 coordinates, in O(n) where there are
+// more and they are multiples of a number above some 2^-30 of the largest, else from n^2 distances.
 func Lazy(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	return lazy(ctx, "exponential: Lazy", MethodStandard, f, alpha, math.Inf(1), o)
 }
@@ -76,36 +75,26 @@ func lazy(ctx context.Context, op string, method Method, f metric.Finite, alpha,
 // A lazy mechanism is not audited. Its level is proved here, for the float64
 // distances d that releases read.
 //
-// The premise is that d is symmetric and 0 from a point to itself, and that
-// d(x,z) <= (1+t) (d(x,y)+d(y,z)). Points at distance 0 are then an
-// equivalence. Let p(x) be the first of those at distance 0 from x: the row of x
-// is that of p(x), bit by bit. With u = 2^-53 and b the rate, the log-weight at y
-// is b*d(p(x),y), rounded by a relative u (b times the least distance is a normal
-// number, b times the largest finite). For points x and x' at distance r > 0
-// and D above all distances, the log-weights at y differ by at most
+// The premise is that d is symmetric and 0 from a point to itself, and d(x,z) <= (1+t) (d(x,y)+d(y,z)). Points
+// at distance 0 are then an equivalence; the row of x is that of p(x), the first at distance 0 from x, bit by
+// bit. With u = 2^-53 and b the rate, the log-weight at y is b*d(p(x),y), rounded by a relative u. For points x
+// and x' at distance r > 0 and D above all distances, the log-weights at y differ by at most
 //
 //	b ((1+t) d(p(x),p(x')) + (t+2u) D) <= b ((1+t)^3 r + (t+2u) D),
 //
-// because d(p(x),p(x')) <= (1+t) d(x,p(x')) <= (1+t)^2 r. The logarithms of the
-// normalizers differ by no more. So the level is at most 2b (1 + 4t + (t+2u) D/r),
-// and alpha where b is alpha/2 over that factor. The code takes 2t for t+2u,
-// which covers its own roundings and those of D too.
-//
-// With min(d, c) in place of d the log-weights differ by at most b times the difference
-// of two numbers cut at c, which is no more than that of the numbers, and D may be c.
+// as d(p(x),p(x')) <= (1+t) d(x,p(x')) <= (1+t)^2 r, and the logarithms of the normalizers by no more. So the
+// level is at most 2b (1 + 4t + (t+2u) D/r), and alpha where b is alpha/2 over that factor. The code takes 2t
+// for t+2u, which covers its own roundings and those of D too. Numbers cut at c differ by no more than the
+// numbers, so that all holds with min(d, c) for d, and D may be c.
 const (
-	// maxSlack bounds that factor minus 1. With t = 2^-40 points may lie 2^-34
-	// of the diameter apart (1 mm on the Earth). Nearer ones are refused: the
-	// rounding of far distances shows between them, and no rate is safe that
-	// is worth having.
+	// maxSlack bounds that factor minus 1: with t = 2^-40 points may lie 2^-34 of the diameter apart (1 mm on
+	// the Earth). Nearer ones are refused.
 	maxSlack = 0x1p-4
-	// minLazy is a distance whose square is a normal number still: the premise
-	// cannot be granted to nearer points.
+	// minLazy is a distance whose square is a normal number still: the premise holds for no nearer points.
 	minLazy = 0x1p-500
 )
 
-// lazyRate returns the proof's largest rate; coincident points share a row.
-// Distances are cut at reach.
+// lazyRate returns the proof's largest rate; coincident points share a row. Distances are cut at reach.
 func (m *family) lazyRate(ctx context.Context, reach float64) (float64, error) {
 	// 2^-40 is what metric.Validate grants to rounding. A norm in so many
 	// dimensions that its sum errs by more needs more.
@@ -161,10 +150,9 @@ func (m *family) share(ctx context.Context) error {
 	return err
 }
 
-// latticed returns a lower bound of the positive distances of points in many dimensions
-// whose coordinates are multiples of a power of two, and has points of equal coordinates
-// share a row; 0 where the points are not such. A search among them would take n^2
-// distances.
+// latticed returns a lower bound of the positive distances of points in many dimensions whose coordinates
+// are multiples of a power of two, and has points of equal coordinates share a row; 0 where the points are
+// not such. A search among them would take n^2 distances.
 //
 // Two points that differ do so by at least the step in some coordinate, and so in every
 // norm. Both ways to it, the coordinates and the distance, are right to Dim*2^-46 of

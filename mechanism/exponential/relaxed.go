@@ -30,9 +30,8 @@ type RelaxedOptions struct {
 	// Prior is the distribution of the inputs, under which expected losses are
 	// compared; nil: in the worst case.
 	Prior []float64
-	// Tuned takes the largest rate whose audited level is at most alpha, as
-	// [Tuned] does, unless alpha/2 has less loss; of many separations it does so for
-	// at most 8. Each costs O(n^2*k) time; O(n^2) memory.
+	// Tuned takes the largest rate whose audited level is at most alpha, as [Tuned] does, unless alpha/2
+	// has less loss; of many separations it does so for at most 8. Each costs O(n^2*k) time; O(n^2) memory.
 	Tuned    bool
 	Accuracy bool // asks for the Bound also where it takes a search: see there
 }
@@ -41,40 +40,31 @@ type RelaxedOptions struct {
 type RelaxedMechanism struct {
 	Mechanism
 	Separation float64 // s
-	// Bound is at least the expected loss, in the worst case or under Prior, by
-	// [entropy.RelaxedBound] at rate alpha/2; rounding may lower Beta below that by
-	// a relative 2^-11. It is +Inf where Outputs leaves points out or a given s is
-	// below Entropic, and for a utility metric that is no ultrametric unless
-	// Accuracy asks: the entropic scale takes a search there.
+	// Bound is at least the expected loss, in the worst case or under Prior, by [entropy.RelaxedBound] at rate
+	// alpha/2, below which rounding may lower Beta by a relative 2^-11. It is +Inf where Outputs leaves points
+	// out, a given s is below Entropic, or the utility metric is no ultrametric and Accuracy does not ask.
 	Bound float64
-	// Entropic >= s(Z, alpha/3) and Diametric >= s_o(Z, alpha/7) are the scales
-	// behind the bound (see [Relaxed]); NaN where they were not needed. Overlap is its
-	// k, 0 where not needed.
+	// Entropic >= s(Z, alpha/3), Diametric >= s_o(Z, alpha/7) and Overlap = k are behind the bound (see
+	// [Relaxed]); NaN and 0 where they were not needed.
 	Entropic, Diametric float64
 	Overlap             int
 }
 
-// Relaxed returns the mechanism for two metrics, private for any two. It releases the points of a
-// maximal s-separated net of the utility metric rho2, with P{y|x} proportional to
-// exp(-alpha*sigma(x,y)/2),
+// Relaxed returns the mechanism for two metrics, private for any two: the points of a maximal s-separated net
+// of the utility metric rho2, with P{y|x} proportional to exp(-alpha*sigma(x,y)/2),
 //
 //	sigma(x,y) = min of rho1(x,v) over the points v with rho2(v,y) <= s.
 //
-// Errors and guarantee are as in [Standard]. With s(Z, a) the [scale.Entropic] and s_o(Z, a) the
-// [scale.Diametric] at level a, for s >= s(Z, alpha/3), and k the most outputs within 2s of a
-// point under rho2, or 1 where rho2 is an ultrametric,
+// Errors and guarantee are as in [Standard]. For s >= s(Z, alpha/3), with s(Z, a) the [scale.Entropic] and
+// s_o(Z, a) the [scale.Diametric] at level a, and k the most outputs within 2s of a point under rho2, or 1
+// where rho2 is an ultrametric, E rho2(x, M(x)) <= s + (15k-1)*s_o(Z, alpha/7) ([entropy.RelaxedBound]).
 //
-//	E rho2(x, M(x)) <= s + (15k-1)*s_o(Z, alpha/7)
-//
-// ([entropy.RelaxedBound]). Unless Separation is given, losses are compared at the theorem's s, at
-// 0 and at merge heights of the ultrametric; for other metrics at 0, at covering radii of
-// [metric.FarthestFirst] and, if Accuracy asks, at the theorem's s. A separation costs O(n^2) for
-// an ultrametric rho2, and up to O(n^2*k) otherwise, the audit O(n^2*k); memory is O(n*k).
-//
-// Source: BSV24, Theorem 5.1, with its constant and beyond ultrametrics.
+// Unless Separation is given, losses are compared at 0, at merge heights of the ultrametric or, for other
+// metrics, covering radii of [metric.FarthestFirst], and, where the bound is known, at the theorem's s. A
+// separation costs O(n^2) for an ultrametric rho2, and up to O(n^2*k) otherwise, the audit O(n^2*k); memory is
+// O(n*k). Source: BSV24, Theorem 5.1, with its constant and beyond ultrametrics.
 func Relaxed(ctx context.Context, b metric.Bimetric, alpha float64, o *RelaxedOptions) (*RelaxedMechanism, error) {
-	// It is private because sigma changes no faster with x than rho1 does, and more accurate than
-	// [Standard] where rho1 sees little of what rho2 means.
+	// It is private because sigma changes no faster with x than rho1 does.
 	const op = "exponential: Relaxed"
 	if o == nil {
 		o = &RelaxedOptions{}
@@ -211,8 +201,7 @@ func (r *relaxation) bound(ctx context.Context, m *RelaxedMechanism, s float64) 
 		if err != nil {
 			return err
 		}
-		// Balls that meet have centers up to 2s apart, and what the triangle
-		// inequality may lack.
+		// Balls that meet have centers up to 2s apart, and what the triangle inequality may lack.
 		near := make([]int, r.b.Len())
 		var ball []int
 		for _, y := range c.net {

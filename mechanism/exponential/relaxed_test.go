@@ -200,10 +200,8 @@ func TestRelaxed_BoundOfAnyMetric(t *testing.T) {
 	}
 }
 
-// The worst loss need not fall with the rate: it falls at some inputs and rises at others,
-// where the metrics disagree. At a given separation Tuned takes the largest rate wherever
-// that loses less than alpha/2, also where alpha itself would not; of several separations it
-// loses no more than alpha/2 does, and mostly less.
+// At a given separation Tuned takes the largest rate wherever that loses less than alpha/2, also where alpha
+// itself would not; of several separations it loses no more than alpha/2 does, and mostly less.
 func TestRelaxed_TunedTakesTheRateThatLosesLess(t *testing.T) {
 	r, between, won := random.Seeded(31), 0, 0
 	const alpha = 4

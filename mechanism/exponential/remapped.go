@@ -34,14 +34,14 @@ const (
 	tunedWork = 2e8
 )
 
-// Remapped returns noise whose cells have the answers that lose least: a noisy point is sorted into the
-// cell of the input nearest to it, as in [Snapped], and the output is drawn from a distribution of that
-// cell, which is post-processing. Under a prior every cell answers with the output of least expected loss.
-// For the worst case the prior moves to the inputs that lose most (multiplicative weights), and the
-// average of the answers is kept, until none can lose 0.4 per cent less or the rounds are used up.
+// Remapped returns noise whose cells have the answers that lose least: a noisy point is sorted into the cell
+// of the input nearest to it, as in [Snapped], and the output is drawn from a distribution of that cell, which
+// is post-processing. Under a prior a cell answers with the output of least expected loss; without, the prior
+// moves to the inputs that lose most (multiplicative weights), and the average of the answers is kept, until
+// none can lose 0.4 per cent less or the rounds are used up.
 //
-// Spaces and errors are those of Snapped; b.Utility is what is lost. O(n*c*k) time for n points, c cells
-// and k outputs, without a prior for each of 20 to 1,000 rounds; O(n*(c+k) + c*k) memory.
+// Spaces and errors are those of Snapped; b.Utility is what is lost. O(n*c*k) time for n points, c cells and k
+// outputs, without a prior for each of 20 to 1,000 rounds; O(n*(c+k) + c*k) memory.
 //
 // Sources: Chatzikokolakis, ElSalamouny, Palamidessi, "Efficient utility improvement for location
 // privacy", 2017; Freund, Schapire, "Adaptive game playing using multiplicative weights", 1999.
@@ -105,8 +105,7 @@ type remap struct {
 	answer  [][]share
 }
 
-// share is the weight of an output, an index into outputs. Those of a cell have the same
-// sum in every cell.
+// share is the weight of an output, an index into outputs. Those of a cell have the same sum in every cell.
 type share struct {
 	output int
 	weight float64

@@ -209,8 +209,7 @@ func (s *snapping) noisy(ctx context.Context, beta float64) (*mechanism.Channel,
 	return mechanism.FromLogWeights(ctx, s.f.Len(), len(s.net), w, &mechanism.ChannelOptions{Labels: s.net, Workers: s.audit.Workers})
 }
 
-// level is the tight level at rate beta, in plain float64: a guide for the search, not a
-// proof.
+// level is the tight level at rate beta, in plain float64: a guide for the search, not a proof.
 func (s *snapping) level(ctx context.Context, beta float64) (float64, error) {
 	w, err := s.weights(ctx, beta)
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 
 // One point at distance 1 from K clustered ones: the factor 1/2 is tight.
 func TestStandard_FactorTwoIsTight(t *testing.T) {
-	// The cluster's K points at mutual distance 0 are one row each; K+1
-	// outputs, weights e^-1/2 or 1.
+	// The cluster's K points at mutual distance 0 are one row each; K+1 outputs, weights e^-1/2 or 1.
 	f := space.Func(11, func(i, j int) float64 {
 		if i == 0 {
 			return 1
@@ -67,21 +66,6 @@ func TestKnownAnswers_Table(t *testing.T) {
 		}
 		if l := worst(t, w, c.f); !near(l, c.tightLoss, 1e-8) || w.Audited.Hi > c.alpha || w.Audited.Hi < c.alpha*(1-1e-9) {
 			t.Errorf("%s %v: tight loss %.10g, level %.17g", c.name, c.alpha, l, w.Audited.Hi)
-		}
-	}
-}
-
-// On a cycle all weights are the same: the exponential mechanism at the full rate.
-func TestTight_IsExponentialOnACycle(t *testing.T) {
-	testkit.Rounding(t)
-	f := cycle(20)
-	m := testkit.Must(Tight(t.Context(), f, 1, nil))
-	if l := worst(t, m, f); !near(l, 0.850464108, 1e-8) || m.Audited.Hi > 1 || m.Audited.Hi < 1-1e-12 {
-		t.Errorf("loss %.10g, %v", l, m.Audited)
-	}
-	for y := range 20 {
-		if got, want := m.Prob(0, y)/m.Prob(0, 0), math.Exp(-f.Distance(0, y)); !near(got, want, 1e-10) {
-			t.Errorf("P(%d|0) is %v of P(0|0), want %v", y, got, want)
 		}
 	}
 }

@@ -29,9 +29,8 @@ func (e *NegativeWeightError) Error() string {
 var ErrSingular = errors.New("exp(-alpha*rho) is singular to working precision")
 
 const (
-	// maxCondition is the largest condition number of K at which the weights
-	// are trusted to about six digits. Errors in them cost accuracy or level,
-	// which the audit sees, never privacy.
+	// maxCondition is the largest condition number of K at which the weights are trusted to about six
+	// digits. Errors in them cost accuracy or level, which the audit sees, never privacy.
 	maxCondition = 1e10
 	// zeroWeight is the size, relative to the largest weight, below which a
 	// negative weight is the rounding of 0 at that condition number.
@@ -74,8 +73,7 @@ func (m *family) tightWeights(ctx context.Context, beta float64) ([]float64, err
 		return nil, err
 	}
 
-	// exp(-alpha*rho) is positive definite for subsets of L1 and L2, not for
-	// every metric.
+	// exp(-alpha*rho) is positive definite for subsets of L1 and L2, not for every metric.
 	kernel, err := dense.Factorize(ctx, k, make([]float64, k*k), func(a []float64) error {
 		return parallel.Chunks(ctx, k, 8, m.audit.Workers, nil, func(_, lo, hi int) {
 			for i := lo; i < hi && ctx.Err() == nil; i++ {

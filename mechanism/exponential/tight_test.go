@@ -13,45 +13,46 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// On a path with unit gaps the weights are tanh(alpha/2) inside and 1/(1+q) at
-// the ends, and the mechanism is the truncated geometric one.
-func TestTight_IsTruncatedGeometricOnALine(t *testing.T) {
-	const n, alpha = 12, 0.7
-	m := testkit.Must(Tight(t.Context(), space.Path(n, 1), alpha, nil))
-	q := math.Exp(-alpha)
-	for x := range n {
-		for y := range n {
-			// Clamped two-sided geometric noise.
-			want := (1 - q) / (1 + q) * math.Pow(q, math.Abs(float64(x-y)))
-			if y == 0 || y == n-1 {
-				want = math.Pow(q, math.Abs(float64(x-y))) / (1 + q)
+// On a line the mechanism is the truncated geometric one; on the discrete metric the exponential one with the
+// budget doubled, on a cycle with the full rate, as all weights are the same.
+func TestTight_ClosedForms(t *testing.T) {
+	testkit.Rounding(t)
+	const n = 12
+	for name, c := range map[string]struct {
+		f     metric.Finite
+		alpha float64
+		mass  func(x, y int, d float64) float64 // prop. to the probability
+	}{
+		"line": {space.Path(n, 1), .7, func(x, y int, d float64) float64 {
+			if y == 0 || y == n-1 { // clamped two-sided geometric noise
+				return math.Exp(-.7*d) / (1 + math.Exp(-.7))
 			}
-			if got := m.Prob(x, y); !near(got, want, 1e-10) {
-				t.Fatalf("P(%d|%d) = %v, want %v", y, x, got, want)
+			return math.Exp(-.7*d) * math.Tanh(.35)
+		}},
+		"discrete": {space.Simplex(n, 1), 1, func(x, y int, d float64) float64 { return math.Exp(-d) }},
+		"cycle":    {cycle(n), 1, func(x, y int, d float64) float64 { return math.Exp(-d) }},
+	} {
+		m := testkit.Must(Tight(t.Context(), c.f, c.alpha, nil))
+		if m.Audited.Hi > c.alpha || m.Audited.Hi < c.alpha*(1-1e-12) {
+			t.Errorf("%s: %v", name, m.Audited)
+		}
+		for x := range n {
+			sum := 0.0
+			for y := range n {
+				sum += c.mass(x, y, c.f.Distance(x, y))
+			}
+			for y := range n {
+				if got, want := m.Prob(x, y), c.mass(x, y, c.f.Distance(x, y))/sum; !near(got, want, 1e-10) {
+					t.Fatalf("%s: P(%d|%d) = %v, want %v", name, y, x, got, want)
+				}
 			}
 		}
 	}
 }
 
-// On the discrete metric tight weights are the exponential mechanism with the
-// budget doubled.
-func TestTight_DoublesTheBudgetOnTheDiscreteMetric(t *testing.T) {
-	f := space.Func(6, func(int, int) float64 { return 1 })
-	m := testkit.Must(Tight(t.Context(), f, 1, nil))
-	s := testkit.Must(Standard(t.Context(), f, 2, nil))
-	for x := range 6 {
-		for y := range 6 {
-			if !near(m.Prob(x, y), s.Prob(x, y), 1e-12) {
-				t.Errorf("P(%d|%d): tight %v, standard %v", y, x, m.Prob(x, y), s.Prob(x, y))
-			}
-		}
-	}
-}
-
-// At rate alpha/2 a level above alpha by a relative 2^-20 is put down to rounding, and the
-// rate lowered until the audit agrees; more is an error. The weights make the factor 1/2
-// tight, so that the level is how much the triangle inequality fails by. Above alpha/2 the
-// rate is lowered by what it takes.
+// At rate alpha/2 a level above alpha by a relative 2^-20 is put down to rounding, and the rate lowered until the
+// audit agrees; more is an error. Above alpha/2 the rate is lowered by what it takes. The weights make the factor
+// 1/2 tight, so that the level is how much the triangle inequality fails by.
 func TestCertify_PutsSomeDownToRounding(t *testing.T) {
 	testkit.Rounding(t)
 	beyond := func(excess float64) metric.Finite {
@@ -150,9 +151,8 @@ func words(n, d int) [][]float32 {
 	return v
 }
 
-// The distribution is that of the paper: a word within reach has the weight
-// exp(-alpha*d/2), and one symbol for the others, drawn among them uniformly, their number
-// times exp(-alpha*reach/2).
+// The distribution is that of the paper: a word within reach has the weight exp(-alpha*d/2), and one symbol
+// for the others, drawn among them uniformly, their number times exp(-alpha*reach/2).
 func TestTruncated_IsTEM(t *testing.T) {
 	const alpha = 1.5
 	f := points[[]float32](t, words(40, 30), metric.Float32[metric.Euclidean]{})

@@ -19,10 +19,9 @@ import (
 // delta)-private for no a below the Level of the evidence, with its Confidence. x and xPrime are
 // the inputs that prove it, or -1 where nothing does.
 //
-// Sets of probability p at level a need about (a*distance)^-2/p samples. Errors: a
-// [*metric.ValueError] for delta, outside [0, 1), an option or a distance,
-// [mechanism.ErrMemoized], and those of Release. O(n*Samples) releases, O(n^2 k log k) for k
-// outputs an input.
+// Sets of probability p at level a need about (a*distance)^-2/p samples. Errors: a [*metric.ValueError] for
+// delta, outside [0, 1), an option or a distance, [mechanism.ErrMemoized], and those of Release.
+// O(n*Samples) releases, O(n^2 k log k) for k outputs an input.
 func LevelAtLeast[Y any](ctx context.Context, m mechanism.Mechanism[int, Y], rho metric.Finite, delta float64, o *Options[int, Y]) (e Evidence, x, xPrime int, err error) {
 	// Half of the samples of every input choose one pair and one set of outputs; the other half
 	// bounds its two probabilities as [TestLevel] does.

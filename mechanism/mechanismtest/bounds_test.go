@@ -54,8 +54,7 @@ func TestAtLeast_Covers(t *testing.T) {
 	}
 }
 
-// By all outcomes of few draws: a law is rejected by draws from it with at most
-// the stated probability.
+// By all outcomes of few draws: a law is rejected by draws from it with at most the stated probability.
 func TestDisagree_RejectsAsStated(t *testing.T) {
 	const n = 14
 	for _, p := range [][3]float64{{0.5, 0.5, 0}, {0.98, 0.02, 0}, {1. / 3, 1. / 3, 1. / 3}, {0.9, 0.09, 0.01}, {0.6, 0.4 - 1e-6, 1e-6}} {

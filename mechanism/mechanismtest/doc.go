@@ -23,7 +23,7 @@
 //   - level: no event is found likelier than the guarantee allows.
 //   - frequencies: outputs come as often as their distribution says.
 //   - of a channel: rows are probabilities that sum to 1, the exact level does not refute the
-//     guarantee, the loss is the mean distance under the rows, JSON gives the same back.
+//     guarantee.
 //
 // # Guarantees
 //

@@ -46,26 +46,6 @@ func (c *counter) Guarantee() mechanism.Guarantee {
 	return g
 }
 
-func ExampleTestMechanism() {
-	err := mechanismtest.TestMechanism(context.Background(), newCounter(0.5), []int64{0, 1, 100}, &mechanismtest.Options[int64, int64]{
-		Refused: []int64{-1},
-	})
-	fmt.Println(err)
-	// Output:
-	// <nil>
-}
-
-// Two counts that differ by 10 are told apart at 5, and no promise of 3 is kept.
-func ExampleTestLevel() {
-	for _, claims := range []float64{0.5, 0.3} {
-		e, err := mechanismtest.TestLevel(context.Background(), newCounter(claims), 100, 110, 10, nil)
-		fmt.Printf("claimed %v, seen at least %.2f, rejected: %v\n", claims, e.Level, err != nil)
-	}
-	// Output:
-	// claimed 0.5, seen at least 0.47, rejected: false
-	// claimed 0.3, seen at least 0.47, rejected: true
-}
-
 func ExampleTestDistribution() {
 	law := map[int64]float64{} // the outputs left out share what remains
 	for k := int64(-20); k <= 20; k++ {
@@ -88,8 +68,7 @@ func ExampleTestChannel() {
 	// false
 }
 
-// Four words have no matrix under noise that is snapped, but a level that simulation
-// bounds from below.
+// Four words have no matrix under noise that is snapped, but a level that simulation bounds from below.
 func ExampleLevelAtLeast() {
 	vectors := [][]float64{{0, 1}, {0, 1.3}, {4, 0}, {4.2, 0.4}}
 	m := must(additive.NewMadlib(vectors, 0.5, nil))

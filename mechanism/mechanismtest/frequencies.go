@@ -10,10 +10,9 @@ import (
 	"github.com/metricdp/metricdp/mechanism"
 )
 
-// massSlack is how far probabilities may be from a sum of 1 by rounding: those
-// of a Channel's row, to a relative 2^-42 each, are a quarter of it off. An
-// output outside a distribution that lacks no more has a probability of at most
-// this, and one is then drawn in 10^5 draws with probability below 1e-7.
+// massSlack is how far probabilities may be from a sum of 1 by rounding: those of a Channel's row, to a
+// relative 2^-42 each, are a quarter of it off. An output outside a distribution that lacks no more has a
+// probability of at most this, and one is then drawn in 10^5 draws with probability below 1e-7.
 const massSlack = 0x1p-40
 
 // TestDistribution draws Options.Samples releases at x and compares how often each output comes up

@@ -37,9 +37,8 @@ func (e Evidence) String() string {
 // or the same exchanged. A mechanism that keeps its guarantee is rejected, with a [*Failure], with
 // probability at most Options.FalseReject; a pass proves nothing. Real numbers need Options.Key.
 //
-// Other errors are a [*metric.ValueError], for an option or a distance that is negative, not
-// finite or beyond the guarantee's reach, [mechanism.ErrMemoized], and those of Release.
-// O(Samples) releases.
+// Other errors are a [*metric.ValueError], for an option or a distance that is negative, not finite or
+// beyond the guarantee's reach, [mechanism.ErrMemoized], and those of Release. O(Samples) releases.
 //
 // Source: "DP-Sniper", 2021.
 func TestLevel[X, Y any](ctx context.Context, m mechanism.Mechanism[X, Y], x, xPrime X, distance float64, o *Options[X, Y]) (Evidence, error) {

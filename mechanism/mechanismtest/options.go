@@ -32,8 +32,7 @@ type Options[X, Y any] struct {
 	// Samples is the number of releases from each input that are counted; 0 means 2^17.
 	Samples int
 
-	// FalseReject bounds the probability that a call rejects a right mechanism, in (0, 1); 0 means
-	// 1e-6.
+	// FalseReject bounds the probability that a call rejects a right mechanism, in (0, 1); 0 means 1e-6.
 	FalseReject float64
 
 	// Seed fixes the generators that releases are given.

@@ -112,18 +112,6 @@ func ExampleNewText() {
 	// [flu and asthma] <nil>
 }
 
-// A word is to stay unchanged half of the time at most: on average, or whichever it is.
-func ExampleVocabulary_ChooseAlpha() {
-	ctx, v := context.Background(), vocabulary()
-	level := must(v.ChooseAlpha(ctx, .5, &words.ChooseOptions{Draws: 2000}))
-	fmt.Printf("Madlib: alpha = %.1f, between %.1f and %.1f at confidence %v\n", level.Alpha, level.Lo, level.Hi, level.Confidence)
-	level = must(v.ChooseAlpha(ctx, .5, &words.ChooseOptions{Reach: 2, Every: true}))
-	fmt.Printf("truncated, every word: alpha = %.2f at confidence %v\n", level.Lo, level.Confidence)
-	// Output:
-	// Madlib: alpha = 1.5, between 1.3 and 1.8 at confidence 0.99
-	// truncated, every word: alpha = 2.57 at confidence 1
-}
-
 // A chat is parted into words and phrases of the vocabulary and public marks. What is neither
 // is released as an unknown word would be: an address does not pass.
 func ExampleVocabulary_Split() {

@@ -35,8 +35,7 @@ type ChooseOptions struct {
 	// Words are the public words, by number, that are meant, as often as they are in the list. nil:
 	// all words alike.
 	Words []int
-	// Every asks for a level at which none of the Words stays more often than wanted, not their
-	// mean.
+	// Every asks for a level at which none of the Words stays more often than wanted, not their mean.
 	Every    bool
 	Draws    int    // of each word for Every, and of all otherwise; 0 means 400
 	Seed     uint64 // of the draws
@@ -60,9 +59,8 @@ const (
 // number over words and draws, estimated by random ones. For Every with a Reach it is computed: Lo,
 // Alpha and Hi are one level, within 1e-4 of the largest, up to the rounding of sums.
 //
-// O(Len()*Dim()) a draw and, with a Reach, some exponentials of every word within it: some 10 ms
-// for 50,000 words in 100 dimensions. Every takes Draws of each word without a Reach, and one with
-// it.
+// O(Len()*Dim()) a draw and, with a Reach, some exponentials of every word within it: some 10 ms for 50,000
+// words in 100 dimensions. Every takes Draws of each word without a Reach, and one with it.
 func (v *Vocabulary) ChooseAlpha(ctx context.Context, stay float64, o *ChooseOptions) (Level, error) {
 	const op = "words: Vocabulary.ChooseAlpha"
 	if v.Len() == 0 {
@@ -201,8 +199,7 @@ func (v *Vocabulary) staysFrom(x int, reach, u float64) (lo, hi float64) {
 	return search.Change(0, hi, 1e-4, func(a float64) bool { return sum(a) <= rest })
 }
 
-// quantile sorts draws and brackets the quantile of a share, but for the probability tail at
-// either end.
+// quantile sorts draws and brackets the quantile of a share, but for the probability tail at either end.
 func quantile(levels []float64, share, tail float64) Level {
 	slices.Sort(levels)
 	n := len(levels)

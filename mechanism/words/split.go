@@ -9,12 +9,11 @@ import (
 // tokens, such as TextOptions.Stop, both spelled as given. At every place the longest of them is
 // taken, "new york" before "new".
 //
-// Capitals, the kind of blanks, apostrophes and quotation marks, and underscores in phrases do not
-// matter: "NEW  York" is the new_york of the vocabulary, and capitals are in no release. Of entries
-// that differ in these alone the first is taken. Where "n't" is a token it is cut off, as in GloVe.
-// What is neither is a token of its own, in small letters, which a Text refuses or replaces: a run
-// of letters and digits, one mark or emoji, and, whole, what has "://" or "@" in it or begins with
-// "www.".
+// Capitals, the kind of blanks, apostrophes and quotation marks, and underscores in phrases do not matter:
+// "NEW  York" is the new_york of the vocabulary, and capitals are in no release. Of entries that differ in
+// these alone the first is taken. Where "n't" is a token it is cut off, as in GloVe. What is neither is a
+// token of its own, in small letters, which a Text refuses or replaces: a run of letters and digits, one
+// mark or emoji, and, whole, what has "://" or "@" in it or begins with "www.".
 //
 // O(length of text times the longest phrase), and at the first call O(Len()) for an index.
 func (v *Vocabulary) Split(text string, public ...string) []string {

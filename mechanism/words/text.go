@@ -14,12 +14,11 @@ import (
 // Text releases texts word by word: every word that is not public by a draw of its own. A word is a
 // token, as [Vocabulary.Split] makes them.
 //
-// Public are how many words a text has, and which places hold a word of TextOptions.Stop, with the
-// word; they come out as they are. Two texts are compared where these agree: the guarantee is
-// alpha, the level of one word, per unit of the sum over the other places of the distances between
-// the two words there, as draws are independent. [Text.Total] has the level per unit of the largest
-// of the distances. A released word may be a stop word too, by chance. An error after some words
-// were drawn spends these draws.
+// Public are how many words a text has, and which places hold a word of TextOptions.Stop, with the word;
+// they come out as they are. Two texts are compared where these agree: the guarantee is alpha, the level of
+// one word, per unit of the sum over the other places of the distances between the two words there, as
+// draws are independent. [Text.Total] has the level per unit of the largest of the distances. A released
+// word may be a stop word too, by chance. An error after some words were drawn spends these draws.
 //
 // A Text is immutable and safe for concurrent use.
 type Text struct {
@@ -40,11 +39,10 @@ type TextOptions struct {
 
 var _ mechanism.Mechanism[[]string, []string] = (*Text)(nil)
 
-// NewText returns the mechanism that releases words by m, one of mechanism.Labels: it must report
-// words that are not its own as [mechanism.ErrNotAPoint], and have delta 0. An m that repeats
-// draws, such as a mechanism.Sticky, is [mechanism.ErrMemoized]: a word that occurs twice would
-// show. The error also reports a stop word that is not valid UTF-8, and an Unknown that m does not
-// know or that is a stop word.
+// NewText returns the mechanism that releases words by m, one of mechanism.Labels: it must report words
+// that are not its own as [mechanism.ErrNotAPoint], and have delta 0. An m that repeats draws, such as a
+// mechanism.Sticky, is [mechanism.ErrMemoized]: a word that occurs twice would show. The error also reports
+// a stop word that is not valid UTF-8, and an Unknown that m does not know or that is a stop word.
 func NewText(m mechanism.Mechanism[string, string], o *TextOptions) (*Text, error) {
 	const op = "words: NewText"
 	if m == nil {
@@ -90,8 +88,7 @@ func (t *Text) Guarantee() mechanism.Guarantee {
 // what is public alone.
 //
 // At a delta > 0 the level may be far less: that of n releases of the words' mechanism in
-// [mechanism.Composition.AuditAt], for texts whose words are at most its distance apart at every
-// place.
+// [mechanism.Composition.AuditAt], for texts whose words are at most its distance apart at every place.
 func (t *Text) Total(text []string) (n int, g mechanism.Guarantee, err error) {
 	if err := t.check("words: Text.Total"); err != nil {
 		return 0, mechanism.Guarantee{}, err
@@ -108,9 +105,8 @@ func (t *Text) check(op string) error {
 	return fault.Made(t != nil && t.m != nil, op, "Text", "NewText")
 }
 
-// Release returns the released words in a new slice, of the length of text. A word that m does not
-// know is an error, without an Unknown, that names the place; nothing is returned then. One release
-// of m a word.
+// Release returns the released words in a new slice, of the length of text. A word that m does not know is
+// an error, without an Unknown, that names the place; nothing is returned then. One release of m a word.
 func (t *Text) Release(rng *rand.Rand, text []string) ([]string, error) {
 	const op = "words: Text.Release"
 	if err := t.check(op); err != nil {

@@ -86,6 +86,11 @@ func TestText_Release(t *testing.T) {
 	if n, g, err := text.Total([]string{"the", ","}); n != 0 || g.Alpha() != 0 || err != nil {
 		t.Errorf("%d words, %v, %v", n, g, err)
 	}
+	for n := range 3 {
+		if _, g, err := testkit.Must(NewText(near{named}, nil)).Total(make([]string, n)); err != nil || g.Reach() != 2 {
+			t.Errorf("%d words of a shorter reach: %v, %v", n, g, err)
+		}
+	}
 	if !slices.Equal(in, []string{"the", "a", ",", "?", "a"}) {
 		t.Error("the text was changed")
 	}
@@ -98,16 +103,6 @@ type near struct {
 
 func (m near) Guarantee() mechanism.Guarantee {
 	return testkit.Must(m.Mechanism.Guarantee().Within(2))
-}
-
-func TestText_TotalReachesAsFar(t *testing.T) {
-	_, named := three(t, .8)
-	text := testkit.Must(NewText(near{named}, nil))
-	for n := range 3 {
-		if _, g, err := text.Total(make([]string, n)); err != nil || g.Reach() != 2 {
-			t.Errorf("%d words: %v, %v", n, g, err)
-		}
-	}
 }
 
 func TestText_Conformance(t *testing.T) {

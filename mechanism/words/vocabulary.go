@@ -34,16 +34,16 @@ type Vocabulary struct {
 	phrases phrases   // for Split
 }
 
-// Step is that of the lattice on which [Read] puts vectors, a millionth: words on a lattice are
-// known to coincide or to lie apart without looking at all pairs, which exponential.Truncated makes
-// use of.
+// Step is that of the lattice on which [Read] puts vectors, a millionth: words on a lattice are known to
+// coincide or to lie apart without looking at all pairs, which exponential.Truncated makes use of.
 const Step = 0x1p-20
 
 // Limits of Read against input that is not what it says.
 const (
 	maxLine   = 1 << 20 // bytes: some tens of thousands of numbers and a word
-	maxNumber = 1e30    // in size; its square times the dimension is a float32
-	maxRatio  = 100     // of the sizes of a text and of what it is packed in; numbers have 2 to 4
+	maxDim    = 1 << 16
+	maxNumber = 1e30 // in size; its square times the dimension is a float32
+	maxRatio  = 100  // of the sizes of a text and of what it is packed in; numbers have 2 to 4
 )
 
 // ReadOptions tune [Read]. Nil and the zero value mean the defaults.
@@ -53,7 +53,6 @@ type ReadOptions struct {
 	// Bytes is the most text to read, after unpacking; more is an error. 0 means 16 GiB
 	// and, where it is packed, no more than 1 MiB and 100 times what it is packed in.
 	Bytes int64
-	Dim   int // the most dimensions; 0 means 65,536
 }
 
 // New returns the vocabulary of the words, which must differ, be valid UTF-8 and not be empty, and
@@ -88,24 +87,20 @@ func (v *Vocabulary) made(op string) (*Vocabulary, error) {
 	return v, nil
 }
 
-// Read reads a vocabulary as text: a line for each word, the word and its numbers, parted by blanks
-// or tabs, as GloVe has it (Pennington, Socher, Manning, 2014), or after a first line with the
-// number of words and of dimensions, as word2vec's text output and fastText's .vec files. A first
-// line of two whole numbers is such a header, unless it speaks of more than one dimension and the
-// line after it has one number. Input that begins as gzip does is unpacked. Empty lines and a byte
-// order mark are skipped.
+// Read reads a vocabulary as text: a line for each word, the word and its numbers, parted by blanks or tabs, as
+// GloVe has it (Pennington, Socher, Manning, 2014), or after a first line with the number of words and of
+// dimensions, two whole numbers, as word2vec's text output and fastText's .vec files. Input that begins as gzip
+// does is unpacked. Empty lines and a byte order mark are skipped.
 //
-// Where a line has more fields than a word and the numbers, the word is all that comes before the
-// numbers, blanks within it. In a first line that is no header the numbers are all at its end, and
-// the next line must have as many, if its word has blanks. Numbers are decimals of at most 1e30 in
-// size, rounded to multiples of [Step] and to float32; levels are per unit of the distance between
-// the rounded vectors.
+// Where a line but the first has more fields than a word and the numbers, the word is all that comes before the
+// numbers, blanks within it. Numbers are decimals of at most 1e30 in size, rounded to multiples of [Step] and to
+// float32; levels are per unit of the distance between the rounded vectors.
 //
-// An error names the line and the word: a number that is none, a line with fewer than the others, a
-// word that occurred before or is not valid UTF-8, a line of more than a megabyte, more than
-// [ReadOptions.Bytes] or [ReadOptions.Dim], a file without words or with fewer or more than its
-// header says. ctx ends the reading every 64 KiB of text. One pass, 4 bytes a number and about 100
-// a word; a vocabulary of more than 16 GiB is a [*metric.MemoryError].
+// An error names the line and the word: a number that is none, a line with fewer than the others, a word that
+// occurred before or is not valid UTF-8, a line of more than a megabyte, more than [ReadOptions.Bytes] or 65,536
+// dimensions, a file without words or with fewer or more than its header says. ctx ends the reading every 64 KiB
+// of text. One pass, 4 bytes a number and about 100 a word; a vocabulary of more than 16 GiB is a
+// [*metric.MemoryError].
 func Read(ctx context.Context, r io.Reader, o *ReadOptions) (*Vocabulary, error) {
 	const op = "words: Read"
 	if o == nil {
@@ -114,15 +109,10 @@ func Read(ctx context.Context, r io.Reader, o *ReadOptions) (*Vocabulary, error)
 	if r == nil {
 		return nil, fault.Empty(op, "r", 0)
 	}
-	for _, limit := range []struct {
-		name  string
-		value int64
-	}{{"Max", int64(o.Max)}, {"Bytes", o.Bytes}, {"Dim", int64(o.Dim)}} {
-		if limit.value < 0 {
-			return nil, fault.Value(op, limit.name, float64(limit.value), "an integer >= 0")
-		}
+	if o.Max < 0 || o.Bytes < 0 {
+		return nil, fault.Value(op, "Max and Bytes", float64(min(int64(o.Max), o.Bytes)), "integers >= 0")
 	}
-	rd := &reader{op: op, file: cmp.Or(o.Name, op), max: o.Max, maxDim: cmp.Or(o.Dim, 1<<16), v: &Vocabulary{index: make(map[string]int)}}
+	rd := &reader{op: op, file: cmp.Or(o.Name, op), max: o.Max, v: &Vocabulary{index: make(map[string]int)}}
 	if err := rd.read(ctx, r, o.Bytes); err != nil {
 		return nil, err
 	}
@@ -131,16 +121,13 @@ func Read(ctx context.Context, r io.Reader, o *ReadOptions) (*Vocabulary, error)
 
 // reader is the state of one Read.
 type reader struct {
-	op, file    string
-	max, maxDim int
-	line        int
-	dim         int       // 0 before the first line of a word
-	first       string    // the first line, while what it is depends on the next
-	firstAt     int       // its number
-	header      bool      // it has two whole numbers
-	want        int       // the words that the header says; 0: no header
-	rest        []float32 // of the block that vectors are cut from
-	v           *Vocabulary
+	op, file string
+	max      int
+	line     int
+	dim      int       // 0 before the first line
+	want     int       // the words that the header says; 0: no header
+	rest     []float32 // of the block that vectors are cut from
+	v        *Vocabulary
 }
 
 func (rd *reader) fail(format string, args ...any) error {
@@ -204,15 +191,6 @@ func (rd *reader) read(ctx context.Context, r io.Reader, most int64) error {
 	case err != nil:
 		return fmt.Errorf("%s: after line %d: %w", rd.file, rd.line, err)
 	}
-	if rd.first != "" { // the only line
-		rd.line = rd.firstAt
-		if !rd.header {
-			return rd.ambiguous(rd.first)
-		}
-		if err := rd.word(rd.first); err != nil {
-			return err
-		}
-	}
 	switch n := len(rd.v.words); {
 	case n == 0:
 		return fmt.Errorf("%s: no words", rd.file)
@@ -224,66 +202,19 @@ func (rd *reader) read(ctx context.Context, r io.Reader, most int64) error {
 
 func (rd *reader) full() bool { return rd.max > 0 && len(rd.v.words) >= rd.max }
 
-// add takes a line. A first one that could be a header, or has a word with blanks, waits for
-// the line after it.
+// add takes a line.
 func (rd *reader) add(text string) error {
-	if rd.dim == 0 && rd.first == "" {
-		_, _, rd.header = counts(text)
-		if n := numbers(text); rd.header || n > 0 && n < len(fields(text))-1 {
-			rd.first, rd.firstAt = text, rd.line
-			return nil
+	if n, dim, ok := counts(text); ok && rd.dim == 0 {
+		if rd.want, rd.dim = n, dim; dim > maxDim {
+			return rd.wide()
 		}
-	}
-	if rd.first != "" {
-		if err := rd.begin(text); err != nil || rd.full() {
-			return err
-		}
+		return nil
 	}
 	return rd.word(text)
 }
 
-// begin takes the first line, by what the next one has.
-func (rd *reader) begin(next string) error {
-	first, line := rd.first, rd.line
-	rd.first, rd.line = "", rd.firstAt
-	if n, dim, _ := counts(first); rd.header && (dim == 1 || len(fields(next)) != 2) {
-		rd.want, rd.dim = n, dim
-		if dim > rd.maxDim {
-			return rd.wide()
-		}
-	} else if !rd.header {
-		if rd.dim = numbers(first); numbers(next) != rd.dim {
-			return rd.ambiguous(first)
-		}
-	}
-	if rd.want == 0 {
-		if err := rd.word(first); err != nil {
-			return err
-		}
-	}
-	rd.line = line
-	return nil
-}
-
-func (rd *reader) ambiguous(first string) error {
-	return rd.fail("%.40q: where does its word end? The next line has other numbers or is missing: want one word without blanks here, or a header with the numbers of words and dimensions", first)
-}
-
 func (rd *reader) wide() error {
-	return rd.fail("%d dimensions, want at most %d", rd.dim, rd.maxDim)
-}
-
-// numbers counts the fields at the end of a line that are numbers, but for its first field.
-func numbers(text string) int {
-	f := fields(text)
-	n := 0
-	for n < len(f)-1 {
-		if _, ok := number(f[len(f)-1-n]); !ok {
-			break
-		}
-		n++
-	}
-	return n
+	return rd.fail("%d dimensions, want at most %d", rd.dim, maxDim)
 }
 
 // number reads one.
@@ -319,7 +250,7 @@ func (rd *reader) word(text string) error {
 		return rd.fail("%.40q has no numbers", f[0])
 	case n < rd.dim:
 		return rd.fail("%.40q has %d numbers, want %d", f[0], n, rd.dim)
-	case rd.dim > rd.maxDim:
+	case rd.dim > maxDim:
 		return rd.wide()
 	case rd.want > 0 && len(rd.v.words) == rd.want:
 		return rd.fail("%.40q is one word more than the %d that the first line says", f[0], rd.want)

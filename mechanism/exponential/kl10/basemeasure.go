@@ -15,9 +15,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// BaseMeasure describes the exponential mechanism on output spaces that need not be finite: the
-// density of y at input x, against a probability measure mu on Y, is proportional to
-// exp(-Beta*sigma(Map(x), y)).
+// BaseMeasure describes the exponential mechanism on output spaces that need not be finite: the density of
+// y at input x, against a probability measure mu on Y, is proportional to exp(-Beta*sigma(Map(x), y)).
 //
 // Source: KL10, Definition 2.6, and Theorem 2.7 for the level.
 type BaseMeasure[X, Y any] struct {

@@ -90,9 +90,8 @@ func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target,
 	if best.FormulaBeta, best.FormulaLevel, err = formula(ctx, b, mu, t); err != nil {
 		return nil, err
 	}
-	// The search knows the probability of missing to about 1e-14 and stops a
-	// relative 1e-9 above the rate where it is delta, so that the first look
-	// suffices unless the probability hardly moves with the rate.
+	// The search knows the probability of missing to about 1e-14 and stops a relative 1e-9 above the rate
+	// where it is delta, so that the first look suffices unless the probability hardly moves with the rate.
 	step := max(1e-9*beta, 1e-12*smallRate(d))
 	for range 40 {
 		c, err := channel(ctx, op, n, d, mu, beta, o.Workers)
@@ -119,8 +118,7 @@ func MostPrivate(ctx context.Context, b metric.Bimetric, mu []float64, t Target,
 	return nil, fmt.Errorf("%s: rounding keeps the probability of missing above %v", op, t.Delta)
 }
 
-// channel is the mechanism with P{y|x} proportional to mu[y] exp(-beta*rho(x,y)) for the
-// first n points.
+// channel is the mechanism with P{y|x} proportional to mu[y] exp(-beta*rho(x,y)) for the first n points.
 func channel(ctx context.Context, op string, n int, rho metric.Finite, mu []float64, beta float64, workers int) (*mechanism.Channel, error) {
 	var outputs []int
 	var logs []float64

@@ -84,8 +84,7 @@ func checkRate(t *testing.T, name string, beta, length float64, mass ...float64)
 	}
 }
 
-// Rates are rounded up: where the logarithm is that of a number next to 1 a step the other
-// way is seen.
+// Rates are rounded up: where the logarithm is that of a number next to 1 a step the other way is seen.
 func TestFormulaBeta_IsRoundedUp(t *testing.T) {
 	r := random.Seeded(31)
 	for i := range 2000 {

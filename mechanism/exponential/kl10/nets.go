@@ -13,8 +13,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 )
 
-// Net is a finite public set of points of a space, At(0) to At(Len-1), which may
-// be too many to be stored.
+// Net is a finite public set of points of a space, At(0) to At(Len-1), which may be too many to be stored.
 type Net[Y any] struct {
 	Len int
 	At  func(k int) Y // safe for concurrent use

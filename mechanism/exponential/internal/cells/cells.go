@@ -2,10 +2,9 @@
 // sites: with density prop. to exp(-rate*distance) around an input, the mass of
 // every site's Voronoi cell, on the line, in the plane and on the sphere.
 //
-// A mass is right relative to itself, however far from the input its cell lies: to
-// about 1e-13 where a cell is no thinner than 1e-3 of its length within reach of the
-// noise, and less by the same factor where it is. Nothing rests on that but accuracy:
-// a mechanism of these masses is audited.
+// A mass is right relative to itself, however far from the input its cell lies: to about 1e-13 where a cell
+// is no thinner than 1e-3 of its length within reach of the noise, and less by the same factor where it is.
+// Nothing rests on that but accuracy: a mechanism of these masses is audited.
 package cells
 
 import (
@@ -25,9 +24,8 @@ type Law interface {
 	LogMasses(x int, rate float64, dst []float64)
 }
 
-// vec is a point in homogeneous coordinates (u1, u2, 1) or on the unit sphere, in
-// a frame in which the site of a cell is (0, 0, 1); or the normal of a plane
-// through the origin.
+// vec is a point in homogeneous coordinates (u1, u2, 1) or on the unit sphere, in a frame in which the site
+// of a cell is (0, 0, 1); or the normal of a plane through the origin.
 type vec [3]float64
 
 func dot(a, b vec) float64 { return float64(a[0]*b[0]) + float64(a[1]*b[1]) + float64(a[2]*b[2]) }
@@ -41,13 +39,11 @@ func unit(a vec) vec {
 	return vec{a[0] / r, a[1] / r, a[2] / r}
 }
 
-// side is one of a convex polygon, a cone in R^3: the plane that bounds it, by its
-// inward normal, and its first corner, counterclockwise. The corner at its end is
-// that of the next side.
+// side is one of a convex polygon, a cone in R^3: the plane that bounds it, by its inward normal, and its
+// first corner, counterclockwise. The corner at its end is that of the next side.
 type side struct{ normal, corner vec }
 
-// half is the half-space of a normal, with three sides in its boundary: each
-// shorter than half a circle.
+// half is the half-space of a normal, with three sides in its boundary: each shorter than half a circle.
 func half(normal vec) []side {
 	e := vec{1, 0, 0}
 	if math.Abs(normal[0]) > 0.6*math.Sqrt(dot(normal, normal)) {
@@ -95,9 +91,8 @@ func clip(dst, poly []side, normal vec) []side {
 	return append(dst, side{normal, meet(s.normal, normal, poly[(first+n)%n].corner, s.corner)})
 }
 
-// meet is the corner where the side of normal a ends and that of b begins, between two
-// corners of one of them: the first, which is outside of the other, where rounding puts
-// it elsewhere.
+// meet is the corner where the side of normal a ends and that of b begins, between two corners of one of
+// them: the first, which is outside of the other, where rounding puts it elsewhere.
 func meet(a, b, outside, inside vec) vec {
 	c := unit(cross(a, b))
 	if dot(c, outside)+dot(c, inside) > 0 {

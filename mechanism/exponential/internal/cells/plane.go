@@ -84,8 +84,7 @@ type flatView struct {
 	edges []flatEdge
 }
 
-// reach is beyond what distance from the cell, in units of 1/rate, noise does not
-// count.
+// reach is beyond what distance from the cell, in units of 1/rate, noise does not count.
 const reach = 50
 
 // LogMasses implements [Law]. O(k), with some 60 exponentials for each.
@@ -135,8 +134,7 @@ func (c *flatCell) logMass(x [2]float64, v *flatView) float64 {
 	return math.Log(mass/(2*math.Pi)) - rate*v.near
 }
 
-// less is r - site for the point nu, at distance r, without what cancels in
-// r^2 - site^2 = |z|^2 - 2 z*x.
+// less is r - site for the point nu, at distance r, without what cancels in r^2 - site^2 = |z|^2 - 2 z*x.
 func (e *flatEdge) less(nu, r float64) float64 {
 	return (e.offset*e.offset + nu*nu - 2*(e.offset*(e.offset-e.height)+nu*e.below)) / (r + e.site)
 }

@@ -2,16 +2,14 @@ package cells
 
 import "math"
 
-// A mass is an integral over the directions in which an input sees the cell. With T(r)
-// the noise's mass beyond distance r, per angle, and any distance R, each side of a
-// convex cell contributes
+// A mass is an integral over the directions in which an input sees the cell. With T(r) the noise's mass
+// beyond distance r, per angle, and any distance R, each side of a convex cell contributes
 //
 //	integral of T(R) - T(r) over the directions of the side,
 //
-// r the distance to the side there, and directions counted negative where the side
-// hides the cell from the input. R is the distance of the cell: no difference is much
-// larger than the mass then, and that of directions very near the input, which
-// rounding moves from side to side, is 0.
+// r the distance to the side there, and directions counted negative where the side hides the cell from the
+// input. R is the distance of the cell: no difference is much larger than the mass then, and that of
+// directions very near the input, which rounding moves from side to side, is 0.
 
 // edge is a side as an input sees it, by the arc length nu along it.
 type edge interface {
@@ -28,11 +26,10 @@ type edge interface {
 	around(a, b, nu float64) float64
 }
 
-// rule is a Gauss-Legendre rule of order p, by the half of its nodes in [-1, 0], and
-// what lengths it serves, relative to the reach and to the noise's scale over the
-// slope. The integrand is analytic up to the distance reach, so that Bernstein's
-// ellipses give errors of about (4*reach/length)^-2p; for e^-t over a length t in units
-// of the scale they are of the order of (t/2)^2p p!^4 2^(2p+1)/((2p+1) (2p)!^3). Both
+// rule is a Gauss-Legendre rule of order p, by the half of its nodes in [-1, 0], and what lengths it
+// serves, relative to the reach and to the noise's scale over the slope. The integrand is analytic up to
+// the distance reach, so that Bernstein's ellipses give errors of about (4*reach/length)^-2p; for e^-t over
+// a length t in units of the scale they are of the order of (t/2)^2p p!^4 2^(2p+1)/((2p+1) (2p)!^3). Both
 // are below some 1e-13 of the integral of the absolute value.
 type rule struct {
 	reach, scales float64
@@ -86,8 +83,7 @@ func pieces[E edge](e E, rate, least, a, b, ra, sa, rb, sb float64) float64 {
 	return pieces(e, rate, least, a, mid, ra, sa, rm, sm) + pieces(e, rate, least, mid, b, rm, sm, rb, sb)
 }
 
-// moments returns 1 - e^-t and 1 - (1+t)e^-t for t >= 0, relative to themselves, and
-// e^-t.
+// moments returns 1 - e^-t and 1 - (1+t)e^-t for t >= 0, relative to themselves, and e^-t.
 func moments(t float64) (first, second, exp float64) {
 	if t > 0.1 {
 		exp = math.Exp(-t)

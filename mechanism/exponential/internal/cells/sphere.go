@@ -11,8 +11,7 @@ type sphere struct {
 	cells  []roundCell
 }
 
-// roundCell is a Voronoi cell of the sphere, in a frame in which its site is
-// (0, 0, 1).
+// roundCell is a Voronoi cell of the sphere, in a frame in which its site is (0, 0, 1).
 type roundCell struct {
 	frame [3]vec
 	sides []arc
@@ -299,8 +298,7 @@ func (e *roundEdge) difference(s, c, sin float64) float64 {
 	return e.cos*first + e.sin*second
 }
 
-// moments returns A and B of T(r) - T(r+s) = e^(-rate*r) (cos(r) A + sin(r) B),
-// relative to themselves:
+// moments returns A and B of T(r) - T(r+s) = e^(-rate*r) (cos(r) A + sin(r) B), relative to themselves:
 //
 //	A = 1 - e^(-rate*s) (cos(s) + rate*sin(s)), B = rate - e^(-rate*s) (rate*cos(s) - sin(s)).
 func (v *roundView) moments(s float64) (a, b float64) {
