@@ -1,8 +1,6 @@
 package measure
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -131,11 +129,6 @@ func TestRelease_ErrorKnownAnswers(t *testing.T) {
 	bar := testkit.Must(out.ErrorOf(t.Context(), nil, one, .95, &ErrorOptions{Draws: 7, Progress: func(done, total int) { told += 10*done - total }}))
 	if bar != (ErrorBar{Hi: math.Inf(1)}) || told != 280-49 {
 		t.Errorf("of a constant: %v; told %d", bar, told)
-	}
-	stop, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := out.Error(stop, nil, .9, nil); !errors.Is(err, context.Canceled) {
-		t.Error(err)
 	}
 	// Nothing is farther than the farthest.
 	pair := testkit.Must(domain.NewFinite(t.Context(), testkit.Must(metric.NewPoints([][]float64{{3}, {5}}, metric.Chebyshev{})), nil))

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"sync/atomic"
 
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
@@ -92,18 +91,13 @@ func (c *Counts[P]) count(ctx context.Context, function string, seq iter.Seq2[P,
 // the first record that has one, which is named by its position.
 func (c *Counts[P]) addChunks(ctx context.Context, function string, records []P, at func(i int) int, workers int, progress parallel.Progress) error {
 	errs := make([]error, (len(records)+chunk-1)/chunk)
-	var failed atomic.Bool
 	err := parallel.Chunks(ctx, len(records), chunk, workers, progress, func(k, lo, hi int) {
-		if failed.Load() {
-			return // what is before is under way
-		}
 		cells, i, err := locateAll(c.space, records[lo:hi], c.skipped)
 		if err == nil {
 			err = c.merge("", "", snapshot{run: newRun(cells), total: int64(len(cells))})
 		}
 		if err != nil {
 			errs[k] = recordError(function, at(lo+i), err)
-			failed.Store(true)
 		}
 	})
 	return cmp.Or(cmp.Or(errs...), err)

@@ -20,22 +20,14 @@ import (
 func Example() {
 	ctx := context.Background()
 	d, err := domain.NewBox([]domain.Column{{Lo: 0, Hi: 30}}, &domain.BoxOptions{Splits: [][]int{{8}, {8}}})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	s, err := measure.NewSynthesizer(d, 1, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	fmt.Println(s)
 	counts, err := measure.CountAll(ctx, d, waits(), nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	rel, err := s.Release(seeded(), counts) // nil in production
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	short := rel.Mean(func(x []float64) float64 { return max(0, 1-x[0]/10) })
 	fmt.Printf("%.3f\n", short)
 	records, err := rel.Records(seeded(), 4, nil)

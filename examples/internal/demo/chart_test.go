@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 func sample() *Chart {
@@ -20,36 +22,21 @@ func sample() *Chart {
 
 func TestChart_Refuses(t *testing.T) {
 	two, one := []float64{1, 2}, []float64{1}
-	for want, s := range map[string]Series{
-		`series "s" has 2 x, 1 y`:     {Name: "s", X: two, Y: one},
-		`2 y, 1 lo, 2 hi`:             {X: two, Y: two, Lo: one, Hi: two},
-		`2 y, 2 lo, 0 hi`:             {X: two, Y: two, Lo: two},
-		`chart "t" has no point`:      {},
-		`chart "t" has no point to s`: {X: one, Y: []float64{math.NaN()}},
-	} {
-		c := Chart{Title: "t", Series: []Series{s}}
-		if err := writeCharts(io.Discard, "png", pictureDPI, &c); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
+	written := func(format string, charts ...*Chart) error {
+		return writeCharts(io.Discard, format, pictureDPI, charts...)
 	}
-	for want, charts := range map[string][]*Chart{
-		"no charts":              {},
-		`chart "e" has no point`: {sample(), {Title: "e", LogX: true, LogY: true}},
-		`chart "h" has a shade`:  {{Title: "h", LogX: true, Shade: &Shade{}}},
-		`chart "l" has other ax`: {sample(), {Title: "l", LogX: true, Series: []Series{{X: one, Y: one}}}},
-	} {
-		if err := writeCharts(io.Discard, "png", pictureDPI, charts...); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
-	}
-	if err := writeCharts(io.Discard, "gif", pictureDPI, sample()); err == nil || !strings.Contains(err.Error(), `not "gif"`) {
-		t.Error(err)
-	}
-	for _, format := range []string{"png", "svg"} {
-		if err := writeCharts(broken{}, format, pictureDPI, sample()); err == nil {
-			t.Errorf("%s: a failed write went unnoticed", format)
-		}
-	}
+	of := func(s Series) error { return written("png", &Chart{Title: "t", Series: []Series{s}}) }
+	testkit.Refused(t, [][3]any{
+		{of(Series{Name: "s", X: two, Y: one}), `demo: series "s" has 2 x, 1 y`},
+		{of(Series{X: two, Y: two, Lo: two}), "2 y, 2 lo, 0 hi"},
+		{of(Series{X: one, Y: []float64{math.NaN()}}), `demo: chart "t" has no point to show`},
+		{written("png"), "demo: no charts"},
+		{written("png", &Chart{Title: "h", LogX: true, Shade: &Shade{}}), `demo: chart "h" has a shade`},
+		{written("png", sample(), &Chart{Title: "l", LogX: true, Series: []Series{{X: one, Y: one}}}), `demo: chart "l" has other axes`},
+		{written("gif", sample()), `demo: pictures are png or svg, not "gif"`},
+		{writeCharts(broken{}, "png", pictureDPI, sample()), ""},
+		{writeCharts(broken{}, "svg", pictureDPI, sample()), ""},
+	})
 }
 
 func TestTicks_Labels(t *testing.T) {

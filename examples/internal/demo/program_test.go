@@ -23,25 +23,14 @@ func TestRun_Flags(t *testing.T) {
 	status, _, stderr := runDemo(func(_ context.Context, p *Program) error {
 		p.ReadsFile("anything")
 		n := p.Flags.Int("n", 5, "count")
-		if err := p.Parse(); err != nil {
-			return err
-		}
+		err := p.Parse()
 		if p.Seed != 7 || p.In != "x.csv" || !p.Quiet || *n != 3 {
 			t.Errorf("seed %d, in %q, quiet %v, n %d", p.Seed, p.In, p.Quiet, *n)
 		}
-		return nil
+		return err
 	}, "-seed", "7", "-in=x.csv", "-quiet", "-n", "3")
 	if status != 0 || stderr != "" {
 		t.Errorf("status %d, %q", status, stderr)
-	}
-	status, stdout, stderr := runDemo(func(_ context.Context, p *Program) error {
-		if p.Seed != 1 || p.Quiet {
-			t.Errorf("defaults: seed %d, quiet %v", p.Seed, p.Quiet)
-		}
-		return p.Parse()
-	}, "-help")
-	if status != 0 || stderr != "" || !strings.Contains(stdout, "-seed") {
-		t.Errorf("-help: status %d, stdout %q, stderr %q", status, stdout, stderr)
 	}
 	_, _, stderr = runDemo(func(context.Context, *Program) error { return errors.Join(io.EOF, io.ErrNoProgress) })
 	if want := "demo: EOF; " + io.ErrNoProgress.Error() + "\n"; stderr != want {

@@ -18,9 +18,7 @@ func Example() {
 		{Lo: 0, Hi: 200_000, Share: 1},
 		{Categories: 4},
 	}, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	c, err := d.Cell([]float64{34, 51_000, 2})
 	fmt.Printf("%.0f %v\n", d.Point(c), err)
 	_, err = d.Cell([]float64{34, 51_000, 4})

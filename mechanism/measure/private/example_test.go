@@ -13,22 +13,14 @@ import (
 
 func Example() {
 	pts, err := metric.NewPoints([][]float64{{0, 0}, {0, 1}, {1, 0}, {5, 5}}, metric.Euclidean{})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	d, err := domain.NewFinite(context.Background(), pts, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	m, err := private.New(d, 50, nil)
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	fmt.Println(m.Guarantee())
 	mu, err := d.Weights([]int{0, 1, 3}, []float64{0.5, 0.25, 0.25})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	nu, err := m.Release(seeded(), mu)
 	for c, w := range nu {
 		fmt.Printf("%v: %.3f, now %.3f\n", pts.At(d.Point(c)), mu[c], w)
@@ -48,19 +40,19 @@ func seeded() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
 
 func ExampleNew() {
 	d, err := domain.NewBox([]domain.Column{{Lo: 0, Hi: 1}, {Lo: 0, Hi: 1}}, &domain.BoxOptions{Splits: [][]int{{4, 4}, {4, 4}, {4, 4}}})
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	m, err := private.New(d, 10_000, nil) // 10,000 records at eps 1
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	b, err := m.Bound() // before any data are read
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	least, err := m.LowerBound(context.Background())
 	fmt.Printf("at most %.4f and half a cell %.4f; nothing does better than %.5f, %v\n", b.Weighted, b.Resolution, least, err)
 	// Output:
 	// at most 0.1125 and half a cell 0.0078; nothing does better than 0.00078, <nil>
+}
+
+func check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
 }

@@ -14,9 +14,8 @@ import (
 
 // Measure is a mechanism from the probability measures on the cells of a domain to themselves,
 // alpha-private per unit of total variation (the share of mass by which two measures differ). It
-// implements [mechanism.Mechanism] on weights of cells, as from [domain.Domain.Weights]; the
-// measure is the weights divided by their sum, as exact reals. The level holds for the bits that
-// are released.
+// implements [mechanism.Mechanism] on weights of cells, as from [domain.Domain.Weights], divided by
+// their sum, as exact reals. The level holds for the bits that are released.
 //
 // A Measure is immutable and safe for concurrent use. The zero value releases nothing.
 //

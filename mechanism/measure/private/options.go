@@ -17,12 +17,11 @@ const (
 	Weighted Estimator = iota
 	// Nearest makes counts consistent, so that those of a node's children sum to its own, and takes
 	// a probability measure nearest in W1: on the line as in BSV22, Proposition 5.2; up to 2,048
-	// cells by wasserstein.Project, and above that nearest in a tree metric that is no less than
-	// the metric. Its error is at most twice that of Signed.
+	// cells by wasserstein.Project, and above that in a tree metric that is no less than the
+	// metric. Its error is at most twice that of Signed.
 	Nearest
-	// Signed makes counts consistent and leaves negative ones as they are: unbiased
-	// for the mean of every function of the cells, but not a probability measure,
-	// so that no synthetic records can be made of it.
+	// Signed makes counts consistent and leaves negative ones as they are: unbiased for the mean of
+	// every function of the cells, but not a probability measure.
 	Signed
 )
 
@@ -31,10 +30,9 @@ type Options struct {
 	// Distribution of the noise, real numbers: [walk.Laplace] or [walk.KNorm], which errs
 	// about 5 % less at arity 16; 0 means KNorm.
 	Distribution walk.Distribution
-	// Scales divides the budget among the levels: a number > 0 for every level, to which
-	// its noise is proportional; nil means equal ones on a line, the fourth root of a
-	// node's side in other boxes, and C^(-1/2) elsewhere, C a bound on what noise of
-	// scale 1 costs there in W1, summed over its nodes.
+	// Scales divides the budget among the levels: a number > 0 for every level, to which its noise
+	// is proportional; nil means equal ones on a line, the fourth root of a node's side in other
+	// boxes, and C^(-1/2) elsewhere, C a bound on what noise of scale 1 costs there in W1.
 	Scales []float64
 	// Estimator turns the noisy counts into a measure.
 	Estimator Estimator

@@ -1,6 +1,7 @@
 package private
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -99,6 +100,8 @@ func TestErrors(t *testing.T) {
 	testkit.Unmade[Measure](t, "New")
 	d := samples.Unit(1, domain.BoxOptions{Splits: [][]int{{4}, {2}}})
 	m := testkit.Must(New(d, 1, nil))
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
 	testkit.Refused(t, [][3]any{
 		{testkit.Err(New[int](nil, 1, nil)), "private: New: " + made},
 		{testkit.Err(New(new(domain.Domain[int]), 1, nil)), "private: New: " + made},
@@ -108,6 +111,7 @@ func TestErrors(t *testing.T) {
 		{testkit.Err(New(d, 1, &Options{Scales: make([]float64, 7)})), "private: New: Scales has size 7"},
 		{testkit.Err(New(d, 1, &Options{Scales: []float64{1, 0}})), "private: New: Scales[1] = 0"},
 		{testkit.Err(New(d, 1, &Options{Estimator: 3})), "private: New: Estimator = 3"},
+		{testkit.Err(m.LowerBound(stopped)), "", context.Canceled},
 		{testkit.Err(m.Release(nil, []float64{1})), "private: Measure.Release: weights, want size 8"},
 		{testkit.Err(m.Release(nil, make([]float64, d.Len()))), "private: Measure.Release: walk: Walk.AddShares: sum of weights, want a finite number > 0"},
 	})

@@ -16,22 +16,21 @@ import (
 )
 
 // Read yields the records of a CSV file, one entry a field and two for a place. The header names
-// the columns, in any order and among others. Cells are separated as by [Schema.Separated]; spaces
-// around values and a byte order mark are dropped. An empty line is a record without a value where
-// the file has one column, otherwise an error.
+// the columns, in any order and among others. Spaces around values and a byte order mark are
+// dropped. An empty line is a record without a value where the file has one column, otherwise an
+// error.
 //
-// The first error is the last that is yielded. It names the line and the column, not the value.
-// The sequence can be used once. A record is the caller's, memory that of one line.
+// The first error is the last that is yielded. It names the line and the column, not the value. The
+// sequence can be used once. A record is the caller's, memory that of one line.
 func (s *Schema) Read(r io.Reader) iter.Seq2[[]float64, error] {
 	return func(yield func([]float64, error) bool) {
 		s.read("table: Schema.Read", r, nil, func(_ *csvfile.Row, x []float64, err error) bool { return yield(x, err) })
 	}
 }
 
-// ReadPersons is [Schema.Read] for a file in which one person may have many rows:
-// with each record comes the text of a column that says whose it is, for
-// [measure.CountPersons]. The column need not be a field of the schema; no text in
-// it is an error.
+// ReadPersons is [Schema.Read] for a file in which one person may have many rows: with each record
+// comes the text of a column that says whose it is, for [measure.CountPersons]. The column need not
+// be a field of the schema; no text in it is an error.
 func (s *Schema) ReadPersons(r io.Reader, column string) iter.Seq2[measure.Row[string, []float64], error] {
 	type person = measure.Row[string, []float64]
 	return func(yield func(person, error) bool) {
@@ -148,8 +147,8 @@ func (f *field) missing(row *csvfile.Row, column string) bool {
 
 // Write writes records as CSV that Read reads, with a header line: numbers to a multiple of
 // Field.Step or, without one, to a millionth of their range. An entry that its field does not have
-// is an error with the index of the record: a category without a name, NaN where no value may be
-// missing, and what is infinite.
+// is an error with the index of the record, as are NaN where no value may be missing, and what is
+// infinite.
 func (s *Schema) Write(w io.Writer, records [][]float64) error {
 	const op = "table: Schema.Write"
 	if err := s.check(op); err != nil {

@@ -17,44 +17,27 @@ import (
 // A CSV file becomes synthetic rows, by names and not by codes: the schema is public,
 // and all that is known of the values.
 func Example() {
-	var file strings.Builder // 3,000 private rows
+	var file, out strings.Builder // 3,000 private rows
 	file.WriteString("city,joined,visits\n")
 	for i := range 3000 {
-		city, visits := []string{"Paris", "London", "Rome"}[i%3], ""
-		if i%3 > 0 {
-			visits = fmt.Sprint(20*(i%3) + i%7)
-		}
-		fmt.Fprintf(&file, "%s,2001-%02d-15,%s\n", city, 1+i%12, visits)
+		fmt.Fprintf(&file, "%s,2001-%02d-15,%s\n", []string{"Paris", "London", "Rome"}[i%3], 1+i%12, []string{"", "20", "41"}[i%3])
 	}
 	schema, err := table.ParseSchema("city:category:Paris|London|*elsewhere,joined:date:2000-01-01..2009-12-31,visits?:whole:0..100")
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	var rows [][]float64
 	for row, err := range schema.Read(strings.NewReader(file.String())) {
-		if err != nil {
-			log.Fatal(err)
-		}
+		check(err)
 		rows = append(rows, row)
 	}
 
 	s, err := table.New(schema.Columns(), 1, nil)
+	check(err)
 	ctx, rng := context.Background(), random.Seeded(1) // nil for private data
-	if err != nil {
-		log.Fatal(err)
-	}
 	release, err := s.Release(ctx, rng, rows)
-	if err != nil {
-		log.Fatal(err)
-	}
+	check(err)
 	synthetic, err := release.Records(ctx, rng, 0)
-	if err != nil {
-		log.Fatal(err)
-	}
-	var out strings.Builder
-	if err := schema.Write(&out, synthetic); err != nil {
-		log.Fatal(err)
-	}
+	check(err)
+	check(schema.Write(&out, synthetic))
 	fmt.Println(s.Guarantee())
 	fmt.Println(strings.SplitN(out.String(), "\n", 2)[0])
 	for _, city := range []string{"Paris", "elsewhere", "Rome"} {
@@ -83,15 +66,11 @@ func ExamplePlan() {
 }
 
 func ExampleReadSchema() {
-	schema, err := table.ReadSchema(strings.NewReader(`[
+	schema := must(table.ReadSchema(strings.NewReader(`[
 		{"name": "joined", "kind": "date", "lo": "2000-01-01", "hi": "2029-12-31"},
 		{"name": "city", "kind": "category", "names": ["Paris", "London", "elsewhere"], "other": "elsewhere"},
 		{"name": "visits", "kind": "whole", "lo": 0, "hi": 100, "missing": ["", "unknown"]}
-	]`))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	]`)))
 	data := strings.NewReader("city,visits,joined,remark\nLondon,7,2001-09-03,x\nRome,unknown,2020-02-29,\n")
 	for x, err := range schema.Read(data) {
 		fmt.Println(x, err)
@@ -172,9 +151,7 @@ func ExampleSynthesizer_ReleasePersons() {
 	schema := must(table.ParseSchema("ward:category:A|B,days:whole:0..30"))
 	var rows []measure.Row[string, []float64]
 	for row, err := range schema.ReadPersons(strings.NewReader(file.String()), "patient") {
-		if err != nil {
-			log.Fatal(err)
-		}
+		check(err)
 		rows = append(rows, row)
 	}
 	s := must(table.New(schema.Columns(), 1, &table.Options{Relation: measure.AddRemoveOne, PerPerson: 3}))

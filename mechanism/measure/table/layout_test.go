@@ -230,31 +230,3 @@ func TestSchema_Times(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
-
-// What a layout reads comes back from what it writes, and schemas of any layout do not panic.
-func FuzzLayout(f *testing.F) {
-	f.Add("1.234,5 €", "-1.234,56 €", byte(0))
-	f.Add("(1'234.5)", "(7)", byte(0))
-	f.Add("1234.5-", "1e9-", byte(0))
-	f.Add("1 234", "12 000", byte(1))
-	f.Add("2/1/06 3:04PM", "31/12/99 1:02AM", byte(3))
-	f.Add(Excel, "1.5", byte(3))
-	f.Fuzz(func(t *testing.T, layout, cell string, kind byte) {
-		s, err := NewSchema([]Field{of([]Kind{Number, Whole, Date, Time}[kind%4], layout)})
-		if err != nil {
-			return
-		}
-		field := &s.fields[0]
-		v, err := field.value(strings.TrimSpace(cell))
-		if err != nil || v < field.Lo || v > field.Hi || field.kind == Whole && v != math.Trunc(v) {
-			return
-		}
-		var b strings.Builder
-		testkit.Check(t, s.Write(&b, [][]float64{{v}}))
-		first := b.String()
-		got, err := all(s, strings.NewReader(first))
-		if err != nil || len(got) != 1 || math.Abs(got[0][0]-v) > .005+1e-9 && field.kind != Date && field.kind != Time || got[0][0] > v+.005 {
-			t.Fatalf("%v is written as %q by %q, which is %v, %v", v, first, layout, got, err)
-		}
-	})
-}

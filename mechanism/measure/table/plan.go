@@ -27,7 +27,7 @@ type Expected struct {
 
 // Plan says what to expect of a release of so many rows, by public numbers alone, as a rule of
 // thumb: its errors were .3 to 2 times the mean error of columns on the tables of BenchmarkTable.
-// Errors are those of [New], and *[metric.ValueError] for rows < 1. O(columns).
+// Errors are those of [New], and *[metric.ValueError] for rows < 1.
 func Plan(columns []domain.Column, rows int, eps float64, o *Options) (*Expected, error) {
 	const op = "table: Plan"
 	s, err := New(columns, eps, o)
@@ -67,8 +67,8 @@ func Plan(columns []domain.Column, rows int, eps float64, o *Options) (*Expected
 }
 
 // shareError is about the total variation of the shares of so many cells, of n rows, that are
-// counted at a level: half the sum of their noise where it is small, and less where it is as
-// large as counts, which are then smoothed and at least 0.
+// counted at a level: half the sum of their noise where it is small, and less where it is as large
+// as counts.
 func shareError(cells, level, n float64) float64 {
 	x := cells / (2 * n * level)
 	return x / (1 + float64(3*x))

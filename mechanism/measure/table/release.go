@@ -13,8 +13,7 @@ import (
 )
 
 // Release is what a [Synthesizer] publishes: columns, the pairs of columns that were picked, and
-// rows that fit them. Everything about it is private at the Synthesizer's level, however often it
-// is used. It must not be modified.
+// rows that fit them, private at its level however often it is used. It must not be modified.
 type Release struct {
 	// Total is the number of rows under ReplaceOne, and a noisy number of at least 1 under
 	// AddRemoveOne.
@@ -39,10 +38,9 @@ func (r *Release) Pairs() []Pair {
 
 const mostTries = 100 // for a row
 
-// Records returns m rows in random order, or Total rounded, at least 1, where m is 0. In as many as
-// there are, up to 2^17, every column has its margin to within some rows, before impossible rows
-// are replaced; more are made of the same bins. It is an error if 100 rows in a row are impossible.
-// O(m columns).
+// Records returns m rows in random order, or Total rounded, at least 1, where m is 0. Of up to 2^17
+// rows every column has its margin to within some rows, before impossible rows are replaced; more
+// are made of the same bins. It is an error if 100 rows in a row are impossible. O(m columns).
 func (r *Release) Records(ctx context.Context, rng *rand.Rand, m int) ([][]float64, error) {
 	const op = "table: Release.Records"
 	if err := r.check(op); err != nil {

@@ -130,9 +130,9 @@ func variation(x, y *binned, columns ...int) (sum float64) {
 }
 
 // Errors are expected errors of a release: total variations, between 0 and 1, of the shares of the
-// values of a column, and of two together. Numbers are told apart in 64 equal parts of their
-// range, fewer whole numbers, categories and leaves one by one (more than 1,024 in so many runs),
-// places in 8 x 8 parts of the released rectangle; missing is a value of its own.
+// values of a column, and of two together. Numbers are told apart in 64 equal parts of their range,
+// fewer whole numbers, categories and leaves one by one (of more than 1,024 equal runs), places in
+// 8 x 8 parts of the released rectangle; missing is a value of its own.
 type Errors struct {
 	Columns []float64
 	Pairs   [][]float64 // Pairs[a][b] = Pairs[b][a]; of a column with itself it is 0
@@ -209,8 +209,8 @@ func (b *binned) strength(p, q int) float64 {
 }
 
 // Report says in lines what was released: the pairs of columns with their strength, and the
-// columns, with their expected errors. A schema, where not nil, has the names of the columns. It is
-// as private as the release. Errors and cost are those of Error.
+// columns, with their expected errors; a schema, where not nil, has their names. It is as private
+// as the release. Errors and cost are those of Error.
 func (r *Release) Report(ctx context.Context, rng *rand.Rand, schema *Schema, draws int) (string, error) {
 	const op = "table: Release.Report"
 	e, err := r.Error(ctx, rng, draws)

@@ -35,12 +35,11 @@ const (
 // Field is one column of a table, or two for a place: a [domain.Column], with the texts that stand
 // for its values in CSV. All of it must be public, not read off private data.
 //
-// What lies outside of bounds is read as it is; a [Synthesizer] moves it to the nearer bound, and
-// a box does what [domain.BoxOptions].Outside says. Without a Weight the Share of a column is 1.
-// Missing, without any text Absent, is an empty cell.
+// What lies outside of bounds is read as it is; a [Synthesizer] moves it to the nearer bound.
+// Without a Weight the Share of a column is 1. Missing, without any text Absent, is an empty cell.
 type Field struct {
-	// Name is that of the column in the header of CSV; letters' case does not matter
-	// there. A place has Lat and Lon for that.
+	// Name is that of the column in the header of CSV, in any case of letters. A place has Lat and
+	// Lon.
 	Name string
 	domain.Column
 	// Date makes numbers days since 1970-01-01, and Time seconds.
@@ -58,16 +57,16 @@ type Field struct {
 	// written.
 	Layout string
 	// Step rounds the numbers that [Schema.Write] writes to its multiples, with as many digits as
-	// it has, such as 0.01; Lo and Hi must be multiples too. It costs no privacy. 0 means a
-	// millionth of the range, and 1 for whole numbers.
+	// it has; Lo and Hi must be multiples too. It costs no privacy. 0 means a millionth of the
+	// range, and 1 for whole numbers.
 	Step float64
 	// Names are those of the categories, and set their number; of a taxonomy they are by default
 	// those of its leaves.
 	Names []string
 	// Other is the name that all other texts are taken for; "" makes those errors.
 	Other string
-	// Absent are texts that stand for what is missing; "" is that of an empty cell. The first is
-	// what [Schema.Write] writes.
+	// Absent are texts that stand for what is missing; "" is that of an empty cell. [Schema.Write]
+	// writes the first.
 	Absent []string
 	// Fold reads Names and Absent in whatever case of letters they come.
 	Fold bool
@@ -94,8 +93,8 @@ func (f *Field) Kind() Kind {
 	return Number
 }
 
-// Schema describes the fields of a table, and so how to read and write them without codes. It is
-// immutable. The zero value is refused.
+// Schema describes the fields of a table, and so how to read and write them. It is immutable. The
+// zero value is refused.
 type Schema struct {
 	fields    []field
 	header    []string // of the CSV
@@ -123,7 +122,7 @@ const (
 
 // NewSchema returns the schema of the fields, in the order of a record's entries. Errors name the
 // field and what is wrong with it: no name, or that of another; what [domain.NewBox] refuses; no
-// names, or the same twice; settings that do not belong to the kind. O(names).
+// names, or the same twice; settings that do not belong to the kind.
 func NewSchema(fields []Field) (*Schema, error) { return newSchema("table: NewSchema", fields) }
 
 func newSchema(op string, fields []Field) (*Schema, error) {
@@ -273,8 +272,8 @@ func (f *field) key(text string) string {
 	return text
 }
 
-// checkStep checks that the bounds come back from their texts: a multiple between them
-// then does not leave them, as rounding keeps the order.
+// checkStep checks that the bounds come back from their texts: a multiple between them then does
+// not leave them, as rounding keeps the order.
 func (f *field) checkStep() error {
 	if f.Step == 0 {
 		return nil
@@ -348,8 +347,8 @@ func (f *field) checkNames() error {
 	return nil
 }
 
-// set makes the field one of a kind, as files and flags spell them, with names that are ways
-// down a tree for a taxonomy.
+// set makes the field one of a kind, as files and flags spell them; the names of a taxonomy are
+// ways down a tree.
 func (f *Field) set(kind Kind, names []string) error {
 	f.Names = names
 	switch named := kind == Category || kind == Taxonomy; {
@@ -579,15 +578,14 @@ func bound(name string, kind Kind, text string, given bool) (float64, error) {
 	return v, nil
 }
 
-// ParseSchema reads a schema from one line, as a flag has it: fields
-// name:kind:values between commas, with values lo..hi of numbers and dates, names
-// between bars of categories, and the columns lat|lon of a place:
+// ParseSchema reads a schema from one line, as a flag has it: fields name:kind:values between
+// commas, with values lo..hi of numbers and dates, names between bars of categories, and the
+// columns lat|lon of a place:
 //
 //	age:whole:0..120,joined?:date:2000-01-01..2029-12-31,city:category:Paris|London|*elsewhere,home:place:latitude|longitude
 //
-// A question mark behind the name lets cells be empty, and a star before that of a
-// category makes it Other. Names with such marks in them, weights, steps, layouts, folded case
-// and other texts for missing values need a file: see [ReadSchema]. Errors are those of [NewSchema].
+// A question mark behind the name lets cells be empty, and a star before that of a category makes
+// it Other. All other settings need a file: see [ReadSchema]. Errors are those of [NewSchema].
 func ParseSchema(line string) (*Schema, error) {
 	const op = "table: ParseSchema"
 	var fields []Field

@@ -15,9 +15,8 @@ import (
 // public, as arguments are.
 //
 // What is released together is private at the level of the ledger: every result has, given those
-// before, a probability that changes by at most e to the quanta spent, and of counts that are
-// refined the last levels count (package gradual), whose quanta are the sum of what was spent on
-// them.
+// before, a probability that changes by at most e to the quanta spent; of counts that are refined
+// the last levels count (package gradual), whose quanta are the sum of what was spent on them.
 type source struct {
 	noise  gradual.Noise
 	ledger *gradual.Ledger

@@ -25,13 +25,12 @@ import (
 type Options struct {
 	// Relation names the neighbors that are protected from one another.
 	Relation measure.Relation
-	// PerPerson, where not 0, makes eps the level of a person with up to so many rows: see
-	// [Synthesizer.ReleasePersons]. Relation must then be AddRemoveOne.
+	// PerPerson, where not 0, makes eps the level of a person with up to so many rows
+	// ([Synthesizer.ReleasePersons]). Relation must then be AddRemoveOne.
 	PerPerson int
 	// Possible, where not nil, reports whether there may be a row with lo[i] <= x[i] <= hi[i] in
-	// all its entries, as domain.BoxOptions.Possible does: public, safe for concurrent use,
-	// changing neither slice. It is asked about boxes and the rows that are made, not about those
-	// that are counted.
+	// all its entries, as domain.BoxOptions.Possible does. It is asked about boxes and the rows
+	// that are made, not about those that are counted.
 	Possible func(lo, hi []float64) bool
 }
 
@@ -95,7 +94,7 @@ func (s *Synthesizer) check(op string) error {
 	return fault.Made(s != nil && s.columns != nil, op, "Synthesizer", "New")
 }
 
-// Guarantee is the level per row replaced, or per row or person added or removed. That of a zero
+// Guarantee is the level per row replaced, or per row or person added or removed; a zero
 // Synthesizer promises nothing.
 func (s *Synthesizer) Guarantee() mechanism.Guarantee {
 	if s == nil {
@@ -120,9 +119,8 @@ func (s *Synthesizer) String() string {
 // Release releases a table, whose rows have the entries of the columns in their order. Errors are
 // those of [measure.Count]: the first row of another length, or with a value that its column does
 // not have; [metric.ErrEmpty] for no rows under ReplaceOne; [measure.ErrPersons] with
-// Options.PerPerson; that no possible row is found; and that of ctx. The last two come after
-// draws: another attempt is another release. O(rows columns^2), and a second or more for the rows,
-// half a minute for a hundred columns.
+// Options.PerPerson; that no possible row is found; and that of ctx. The last two come after draws:
+// another attempt is another release. O(rows columns^2), and a second or more for the rows.
 func (s *Synthesizer) Release(ctx context.Context, rng *rand.Rand, rows [][]float64) (*Release, error) {
 	const op = "table: Synthesizer.Release"
 	if err := s.check(op); err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/filesystem"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+	"github.com/metricdp/metricdp/internal/csvfile"
 )
 
 // Header is the first line of a table, and where the named columns are.
@@ -89,29 +90,20 @@ func open(ctx context.Context, pattern string) (io.ReadCloser, string, error) {
 }
 
 // Read reads the named columns of a small table, here and now.
-func Read(ctx context.Context, path string, names ...string) ([][]string, error) {
-	h, err := ReadHeader(ctx, path, names...)
-	if err != nil {
-		return nil, err
-	}
-	f, _, err := open(ctx, path)
+func Read(ctx context.Context, path string, names ...string) (rows [][]string, err error) {
+	f, name, err := open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	all, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	rows := make([][]string, 0, len(all))
-	for _, row := range all[1:] {
-		var r []string
-		for _, at := range h.At {
-			r = append(r, row[at])
+	err = csvfile.Read(name, f, csvfile.Columns{Required: names}, func(row *csvfile.Row) {
+		fields := make([]string, len(names))
+		for i, n := range names {
+			fields[i] = row.Text(n)
 		}
-		rows = append(rows, r)
-	}
-	return rows, nil
+		rows = append(rows, fields)
+	})
+	return rows, err
 }
 
 // Fields returns the named columns of a line; none, without an error, for the header. An empty line
