@@ -102,7 +102,7 @@ func (c *Clustered) DistancesFrom(i int, dst []float64) []float64 {
 // ultrametric lets the points stand cluster by cluster, as they are numbered.
 func (c *Clustered) ultrametric(op string) (*Ultrametric, error) {
 	n := c.Len()
-	if err := tableSize(op, n); err != nil {
+	if err := tableSize(op, "f", n); err != nil {
 		return nil, err
 	}
 	heights := make([]float64, n-1)

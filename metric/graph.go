@@ -40,11 +40,11 @@ type Graph struct {
 // taken from the smaller index to the larger.
 func NewGraph(ctx context.Context, g graph.Undirected) (*Graph, error) {
 	const op = "metric: NewGraph"
-	if g == nil {
-		return nil, fmt.Errorf("%s: g is nil: %w", op, fault.ErrEmpty)
+	if err := fault.Given(op, "g", g != nil); err != nil {
+		return nil, err
 	}
 	nodes := graph.NodesOf(g.Nodes())
-	if err := checkNodes(op, len(nodes)); err != nil {
+	if err := condensedSize(op, "nodes", len(nodes)); err != nil {
 		return nil, err
 	}
 	ids := make([]int64, len(nodes))
@@ -81,7 +81,7 @@ func NewGraph(ctx context.Context, g graph.Undirected) (*Graph, error) {
 // counts where several join two nodes. edges is not kept.
 func NewGraphEdges(ctx context.Context, n int, edges []Edge) (*Graph, error) {
 	const op = "metric: NewGraphEdges"
-	if err := checkNodes(op, n); err != nil {
+	if err := condensedSize(op, "n", n); err != nil {
 		return nil, err
 	}
 	kept := make([]Edge, 0, len(edges))
@@ -100,13 +100,6 @@ func NewGraphEdges(ctx context.Context, n int, edges []Edge) (*Graph, error) {
 		kept = append(kept, Edge{min(e.I, e.J), max(e.I, e.J), e.Length})
 	}
 	return newGraph(ctx, op, ascending[int64](n), kept)
-}
-
-func checkNodes(op string, n int) error {
-	if n <= 0 {
-		return fmt.Errorf("%s: %d nodes: %w", op, n, fault.ErrEmpty)
-	}
-	return condensedSize(op, n)
 }
 
 func checkLength(op, arg string, index int, w float64) error {
@@ -255,8 +248,8 @@ const gridStretch = 1.0824
 // core.
 func NewGrid(ctx context.Context, lo, hi [2]float64, step float64, weight func(center [2]float64) float64) (*Graph, *Points[[2]float64], error) {
 	const op = "metric: NewGrid"
-	if weight == nil {
-		return nil, nil, fmt.Errorf("%s: weight is nil: %w", op, fault.ErrEmpty)
+	if err := fault.Given(op, "weight", weight != nil); err != nil {
+		return nil, nil, err
 	}
 	size := func(v float64) bool { return v >= 1e-100 && v <= 1e100 }
 	if !size(step) {
