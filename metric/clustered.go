@@ -109,7 +109,7 @@ func (c *Clustered) ultrametric(op string) (*Ultrametric, error) {
 	for p := range heights {
 		heights[p] = c.Distance(p, p+1)
 	}
-	u := newUltrametric(ascending[int](n), heights)
+	u := newUltrametric(ascending(n), heights)
 	u.unit = c.unit
 	return u, nil
 }

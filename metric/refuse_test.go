@@ -8,9 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/graph"
-	"gonum.org/v1/gonum/graph/simple"
-
 	"github.com/metricdp/metricdp/internal/law"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -126,13 +123,6 @@ func TestFinites_Refuse(t *testing.T) {
 	refuse(t, cases)
 }
 
-// weighted is the graph of one edge from node 3 to node 8.
-func weighted(w float64) graph.Undirected {
-	g := simple.NewWeightedUndirectedGraph(0, inf)
-	g.SetWeightedEdge(simple.WeightedEdge{F: simple.Node(3), T: simple.Node(8), W: w})
-	return g
-}
-
 func TestConstructors_Refuse(t *testing.T) {
 	ctx := t.Context()
 	edges := func(n int, e ...metric.Edge) error { return testkit.Err(metric.NewGraphEdges(ctx, n, e)) }
@@ -141,8 +131,6 @@ func TestConstructors_Refuse(t *testing.T) {
 	tree := func(parent []int, length ...float64) error { return testkit.Err(metric.NewTree(parent, length)) }
 	merge := func(a, b int, h float64) metric.Merge { return metric.Merge{A: a, B: b, Height: h} }
 	cases := []refused{
-		{testkit.Err(metric.NewGraph(ctx, nil)), "NewGraph: g is nil: empty"},
-		{testkit.Err(metric.NewGraph(ctx, simple.NewUndirectedGraph())), "NewGraph: nodes: empty"},
 		{edges(-1), "NewGraphEdges: n has size -1"},
 		{edges(math.MaxInt), "NewGraphEdges: needs"},
 		{edges(3, metric.Edge{I: -1, J: 0}), "NewGraphEdges: ends of edges[0] = -1"},
@@ -171,22 +159,10 @@ func TestConstructors_Refuse(t *testing.T) {
 		{tree([]int{-1, 0}, 0, 1e301), "NewTree: length[1] = 1e+301"},
 	}
 	for w, s := range map[float64]string{-1: "-1", nan: "NaN", inf: "+Inf", 1.1e300: "1.1e+300"} {
-		cases = append(cases, refused{testkit.Err(metric.NewGraph(ctx, weighted(w))), "NewGraph: weight of edge (3, 8) = " + s},
-			refused{edges(2, metric.Edge{I: 0, J: 1, Length: 1}, metric.Edge{I: 0, J: 1, Length: w}), "NewGraphEdges: lengths of edges[1] = " + s},
+		cases = append(cases, refused{edges(2, metric.Edge{I: 0, J: 1, Length: 1}, metric.Edge{I: 0, J: 1, Length: w}), "NewGraphEdges: lengths of edges[1] = " + s},
 			refused{tree([]int{-1, 0}, 0, w), "NewTree: length[1] = " + s})
 	}
 	refuse(t, cases)
-
-	one, two := simple.NewUndirectedGraph(), simple.NewUndirectedGraph()
-	one.AddNode(simple.Node(5))
-	two.AddNode(simple.Node(5))
-	two.AddNode(simple.Node(9))
-	if _, err := metric.NewGraph(ctx, strayGraph{one}); err == nil {
-		t.Error("a neighbor that is no node passes")
-	}
-	if _, err := metric.NewGraph(ctx, two); err == nil || err.Error() != "metric: NewGraph: no path joins nodes 5 and 9" {
-		t.Errorf("two components: %v", err)
-	}
 }
 
 func TestSpaces_Refuse(t *testing.T) {
@@ -261,7 +237,7 @@ func TestContext_Ends(t *testing.T) {
 			testkit.Err(metric.Net(ctx, f, 0, nil)), testkit.Err2(metric.FarthestFirst(ctx, f, 1, 0)), testkit.Err2(metric.Assign(ctx, f, []int{1})),
 			testkit.Err(metric.NewIndex(f).NearestNeighbors(ctx, 1)), testkit.Err(metric.NewIndex(f).ReverseNeighbors(ctx, 2)), testkit.Err(metric.Densify(ctx, f)),
 			testkit.Err(metric.Spanner(ctx, f, 3)), testkit.Err(metric.Subdominant(ctx, f)), metric.Validate(ctx, f, nil), metric.Validate(ctx, f, &metric.ValidateOptions{MaxTriples: 1}), last(metric.Same(f).Lipschitz(ctx)),
-			testkit.Err(metric.NewGraph(ctx, weighted(1))), testkit.Err(metric.NewGraphEdges(ctx, 2, []metric.Edge{{I: 0, J: 1, Length: 1}})),
+			testkit.Err(metric.NewGraphEdges(ctx, 2, []metric.Edge{{I: 0, J: 1, Length: 1}})),
 		} {
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("%T, call %d: %v", f, k, err)

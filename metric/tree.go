@@ -210,7 +210,7 @@ func (t *Tree) Preorder() []int { return slices.Clone(t.pre) }
 func (t *Tree) PathMetric() Finite { return t.pathMetric(t.leaves) }
 
 // NodeMetric is [Tree.PathMetric] on all nodes: point v is node v.
-func (t *Tree) NodeMetric() Finite { return t.pathMetric(ascending[int](t.Len())) }
+func (t *Tree) NodeMetric() Finite { return t.pathMetric(ascending(t.Len())) }
 
 // Ultrametric returns the ultrametric on the leaves in which two are as far apart as the longest
 // way from their lowest common ancestor down to a leaf. Point k is node Leaves()[k]. O(n log n).

@@ -215,10 +215,10 @@ func tableSize(op, arg string, n int) error {
 	return cmp.Or(fault.Empty(op, arg, n), fault.Memory(op, float64(n)*float64(bits.Len(uint(n))), 8))
 }
 
-func ascending[T int | int64](n int) []T {
-	all := make([]T, n)
+func ascending(n int) []int {
+	all := make([]int, n)
 	for i := range all {
-		all[i] = T(i)
+		all[i] = i
 	}
 	return all
 }
