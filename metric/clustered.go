@@ -102,14 +102,14 @@ func (c *Clustered) DistancesFrom(i int, dst []float64) []float64 {
 // ultrametric lets the points stand cluster by cluster, as they are numbered.
 func (c *Clustered) ultrametric(op string) (*Ultrametric, error) {
 	n := c.Len()
-	if err := tableSize(op, n); err != nil {
+	if err := tableSize(op, "f", n); err != nil {
 		return nil, err
 	}
 	heights := make([]float64, n-1)
 	for p := range heights {
 		heights[p] = c.Distance(p, p+1)
 	}
-	u := newUltrametric(ascending[int](n), heights)
+	u := newUltrametric(ascending(n), heights)
 	u.unit = c.unit
 	return u, nil
 }

@@ -18,11 +18,8 @@ import (
 // yet, or that one. It is an [Embedder] where s is one. An extreme c can make distances overflow.
 func Scale[P any](s Space[P], c float64, unit Unit) (Space[P], error) {
 	const op = "metric: Scale"
-	if err := fault.Positive(op, "c", c); err != nil {
+	if err := cmp.Or(fault.Positive(op, "c", c), fault.Given(op, "s", s != nil)); err != nil {
 		return nil, err
-	}
-	if s == nil {
-		return nil, fmt.Errorf("%s: s is nil: %w", op, fault.ErrEmpty)
 	}
 	had := UnitOf(s)
 	if c != 1 {
@@ -72,8 +69,8 @@ func Sum[P any](spaces ...Space[P]) (Space[P], error) {
 		return nil, err
 	}
 	for i, s := range spaces {
-		if s == nil {
-			return nil, fmt.Errorf("%s: spaces[%d] is nil: %w", op, i, fault.ErrEmpty)
+		if err := fault.Given(op, fmt.Sprintf("spaces[%d]", i), s != nil); err != nil {
+			return nil, err
 		}
 	}
 	return sum[P](slices.Clone(spaces)), nil
@@ -124,10 +121,7 @@ type Pair[A, B any] struct {
 // distances. Products of more spaces nest. The unit is as of [Sum].
 func Product[A, B any](a Space[A], b Space[B], p float64) (Space[Pair[A, B]], error) {
 	const op = "metric: Product"
-	if a == nil || b == nil {
-		return nil, fmt.Errorf("%s: a space is nil: %w", op, fault.ErrEmpty)
-	}
-	if err := checkExponent(op, "p", p); err != nil {
+	if err := cmp.Or(fault.Given(op, "a", a != nil), fault.Given(op, "b", b != nil), checkExponent(op, "p", p)); err != nil {
 		return nil, err
 	}
 	return product[A, B]{a, b, p}, nil

@@ -23,13 +23,8 @@ type Dense struct {
 // entry is a [*ValueError], a length other than n(n-1)/2 a [*SizeError].
 func NewDense(n int, upper []float64) (*Dense, error) {
 	const op = "metric: NewDense"
-	if n <= 0 {
-		return nil, fmt.Errorf("%s: n = %d: %w", op, n, fault.ErrEmpty)
-	}
-	if err := condensedSize(op, n); err != nil {
-		return nil, err
-	}
-	if err := cmp.Or(fault.Size(op, "upper", len(upper), n*(n-1)/2), fault.AllNonNegative(op, "upper", upper)); err != nil {
+	if err := cmp.Or(condensedSize(op, "n", n), fault.Size(op, "upper", len(upper), n*(n-1)/2),
+		fault.AllNonNegative(op, "upper", upper)); err != nil {
 		return nil, err
 	}
 	return &Dense{n: n, upper: slices.Clone(upper)}, nil
@@ -40,7 +35,7 @@ func NewDense(n int, upper []float64) (*Dense, error) {
 func NewMatrix(rows [][]float64) (*Dense, error) {
 	const op = "metric: NewMatrix"
 	n := len(rows)
-	if err := cmp.Or(fault.Empty(op, "rows", n), condensedSize(op, n)); err != nil {
+	if err := condensedSize(op, "rows", n); err != nil {
 		return nil, err
 	}
 	upper := make([]float64, 0, n*(n-1)/2)
@@ -71,7 +66,7 @@ func Densify(ctx context.Context, f Finite) (*Dense, error) {
 		return d, nil
 	}
 	n := fault.Len(f)
-	if err := cmp.Or(fault.Empty(op, "f", n), condensedSize(op, n)); err != nil {
+	if err := condensedSize(op, "f", n); err != nil {
 		return nil, err
 	}
 	d := &Dense{n, make([]float64, n*(n-1)/2), UnitOf(f)}
@@ -95,8 +90,9 @@ func Densify(ctx context.Context, f Finite) (*Dense, error) {
 	return d, nil
 }
 
-func condensedSize(op string, n int) error {
-	return fault.Memory(op, float64(n)*float64(n-1)/2, 8)
+// condensedSize checks that there are n points, and memory for their distances.
+func condensedSize(op, arg string, n int) error {
+	return cmp.Or(fault.Empty(op, arg, n), fault.Memory(op, float64(n)*float64(n-1)/2, 8))
 }
 
 // at is the position of (i, j), i < j, in the condensed triangle.

@@ -7,8 +7,6 @@ import (
 	"log"
 	"math"
 
-	"gonum.org/v1/gonum/graph/simple"
-
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -143,20 +141,6 @@ func ExampleValidate() {
 	// metric: Validate: d(i,j) <= d(i,k) + d(k,j) fails at i=0, j=2, k=1 by 15
 	// true
 	// 30 <nil>
-}
-
-func ExampleNewGraph() {
-	roads := simple.NewWeightedUndirectedGraph(0, math.Inf(1))
-	road := func(a, b simple.Node, km float64) {
-		roads.SetWeightedEdge(simple.WeightedEdge{F: a, T: b, W: km})
-	}
-	road(10, 20, 5)
-	road(20, 40, 5)
-	road(10, 40, 12)
-
-	g := must(metric.NewGraph(context.Background(), roads))
-	fmt.Println(g.IDs(), g.Distance(0, 2))
-	// Output: [10 20 40] 10
 }
 
 func ExampleNewGraphEdges() {

@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"gonum.org/v1/gonum/graph/simple"
-
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -233,12 +231,7 @@ func TestConformance_Spaces(t *testing.T) {
 func TestConformance_Finite(t *testing.T) {
 	p := square(t, 60)
 	dense := testkit.Must(metric.Densify(t.Context(), p))
-	g := simple.NewWeightedUndirectedGraph(0, math.Inf(1))
 	r := rand.New(rand.NewPCG(4, 4))
-	for v := int64(1); v < 40; v++ {
-		g.SetWeightedEdge(simple.WeightedEdge{F: simple.Node(v), T: simple.Node(r.Int64N(v)), W: r.Float64()})
-		g.SetWeightedEdge(simple.WeightedEdge{F: simple.Node(v), T: simple.Node((v + 7) % 40), W: r.Float64()})
-	}
 	tree := testkit.Must(metric.NewTree([]int{-1, 0, 0, 1, 1, 2, 2, 2, 4}, []float64{0, 1, 0.1, 0.3, 1e-9, 0.7, 0, 1e6, 3}))
 	clustered := testkit.Must(metric.NewClustered(5, 4, 0.3))
 	linkage := testkit.Must(metric.FromLinkage(4, []metric.Merge{{A: 0, B: 2, Height: 1}, {A: 1, B: 3, Height: 1}, {A: 4, B: 5, Height: 2.5}}))
@@ -251,7 +244,7 @@ func TestConformance_Finite(t *testing.T) {
 		{"points", p, false},
 		{"dense", dense, false},
 		{"one point", sub(dense, 3), true},
-		{"graph", testkit.Must(metric.NewGraph(t.Context(), g)), false},
+		{"graph", testkit.Must(metric.NewGraphEdges(t.Context(), 40, randomEdges(r, 40, 40, r.Float64))), false},
 		{"spanner", testkit.Must(metric.Spanner(t.Context(), p, 1.5)), false},
 		{"paths in a tree", tree.PathMetric(), false},
 		{"nodes of a tree", tree.NodeMetric(), false},

@@ -7,8 +7,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/graph"
-
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/heap"
 	"github.com/metricdp/metricdp/internal/parallel"
@@ -24,64 +22,22 @@ type Edge struct {
 // Graph is the metric of shortest paths of a connected undirected graph, its n(n-1)/2 distances
 // stored.
 type Graph struct {
-	dense *Dense
-	ids   []int64
+	dense Dense
 	edges []Edge
 }
 
-// NewGraph returns the shortest-path metric of g, whose point i is the node with the i-th smallest
-// ID. Weights are lengths where g is [graph.Weighted], and 1 otherwise; loops are ignored. g is
-// only read, on the calling goroutine, and not kept.
+// NewGraphEdges returns the shortest-path metric of the graph on the nodes 0, ..., n-1 with the
+// given edges, of which the shortest counts where several join two nodes; loops are ignored. edges
+// is not kept.
 //
-// The errors are [ErrEmpty] for no nodes, [*ValueError] for a weight outside [0, 1e300], and, in
-// O(n + m log m), before anything is allocated for the distances, that of two nodes without a path
-// and [*MemoryError]. Dijkstra's algorithm from every node, on every core: O(n m log n) for m
-// edges. A distance is the least, over the paths of the pair, of the float64 sum of the lengths
-// taken from the smaller index to the larger.
-func NewGraph(ctx context.Context, g graph.Undirected) (*Graph, error) {
-	const op = "metric: NewGraph"
-	if g == nil {
-		return nil, fmt.Errorf("%s: g is nil: %w", op, fault.ErrEmpty)
-	}
-	nodes := graph.NodesOf(g.Nodes())
-	if err := checkNodes(op, len(nodes)); err != nil {
-		return nil, err
-	}
-	ids := make([]int64, len(nodes))
-	for i, u := range nodes {
-		ids[i] = u.ID()
-	}
-	slices.Sort(ids)
-	weighted, _ := g.(graph.Weighted)
-	var edges []Edge
-	for i, id := range ids {
-		for to := g.From(id); to.Next(); {
-			nid := to.Node().ID()
-			if nid <= id {
-				continue // a loop, or seen from the other end
-			}
-			j, ok := slices.BinarySearch(ids, nid)
-			if !ok {
-				return nil, fmt.Errorf("%s: node %d has the neighbor %d, which is no node of the graph", op, id, nid)
-			}
-			w := 1.0
-			if weighted != nil {
-				w, _ = weighted.Weight(id, nid)
-			}
-			if err := checkLength(op, fmt.Sprintf("weight of edge (%d, %d)", id, nid), -1, w); err != nil {
-				return nil, err
-			}
-			edges = append(edges, Edge{i, j, w})
-		}
-	}
-	return newGraph(ctx, op, ids, edges)
-}
-
-// NewGraphEdges is [NewGraph] for the nodes 0, ..., n-1 and the given edges, of which the shortest
-// counts where several join two nodes. edges is not kept.
+// The errors are [ErrEmpty] for no nodes, [*ValueError] for an end that is no node or a length
+// outside [0, 1e300], and, in O(n + m log m), before anything is allocated for the distances, that
+// of two nodes without a path and [*MemoryError]. Dijkstra's algorithm from every node, on every
+// core: O(n m log n) for m edges. A distance is the least, over the paths of the pair, of the
+// float64 sum of the lengths taken from the smaller index to the larger.
 func NewGraphEdges(ctx context.Context, n int, edges []Edge) (*Graph, error) {
 	const op = "metric: NewGraphEdges"
-	if err := checkNodes(op, n); err != nil {
+	if err := condensedSize(op, "n", n); err != nil {
 		return nil, err
 	}
 	kept := make([]Edge, 0, len(edges))
@@ -99,14 +55,7 @@ func NewGraphEdges(ctx context.Context, n int, edges []Edge) (*Graph, error) {
 		}
 		kept = append(kept, Edge{min(e.I, e.J), max(e.I, e.J), e.Length})
 	}
-	return newGraph(ctx, op, ascending[int64](n), kept)
-}
-
-func checkNodes(op string, n int) error {
-	if n <= 0 {
-		return fmt.Errorf("%s: %d nodes: %w", op, n, fault.ErrEmpty)
-	}
-	return condensedSize(op, n)
+	return newGraph(ctx, op, n, kept)
 }
 
 func checkLength(op, arg string, index int, w float64) error {
@@ -116,28 +65,27 @@ func checkLength(op, arg string, index int, w float64) error {
 	return &ValueError{Op: op, Arg: arg, Index: index, Value: w, Want: "a number in [0, 1e300]"}
 }
 
-// newGraph takes checked edges with I < J, and keeps the slices.
-func newGraph(ctx context.Context, op string, ids []int64, edges []Edge) (*Graph, error) {
+// newGraph takes checked edges with I < J, and keeps the slice.
+func newGraph(ctx context.Context, op string, n int, edges []Edge) (*Graph, error) {
 	slices.SortFunc(edges, func(a, b Edge) int {
 		return cmp.Or(cmp.Compare(a.I, b.I), cmp.Compare(a.J, b.J), cmp.Compare(a.Length, b.Length))
 	})
 	edges = slices.CompactFunc(edges, func(a, b Edge) bool { return a.I == b.I && a.J == b.J })
 
-	n := len(ids)
 	parts := spanning.NewForest(n)
 	for _, e := range edges {
 		parts.Join(e.I, e.J)
 	}
-	for j, id := range ids { // before the n*n distances
+	for j := range n { // before the n*n distances
 		if parts.Root(j) != parts.Root(0) {
-			return nil, fmt.Errorf("%s: no path joins nodes %d and %d", op, ids[0], id)
+			return nil, fmt.Errorf("%s: no path joins nodes 0 and %d", op, j)
 		}
 	}
 	roads := make([][]link, n)
 	for _, e := range edges {
 		join(roads, e)
 	}
-	d := &Dense{n: n, upper: make([]float64, n*(n-1)/2)}
+	d := Dense{n: n, upper: make([]float64, n*(n-1)/2)}
 	err := parallel.Chunks(ctx, n, 4, 0, nil, func(_, lo, hi int) {
 		search := newDijkstra(roads)
 		for i := lo; i < hi; i++ {
@@ -155,7 +103,7 @@ func newGraph(ctx context.Context, op string, ids []int64, edges []Edge) (*Graph
 	// than the exact sum for certain may go: the exact shortest paths keep theirs.
 	slack := 1 + float64(n)*0x1p-52
 	edges = slices.DeleteFunc(edges, func(e Edge) bool { return e.Length > d.upper[d.at(e.I, e.J)]*slack })
-	return &Graph{d, ids, edges}, nil
+	return &Graph{d, edges}, nil
 }
 
 type link struct {
@@ -208,7 +156,7 @@ func (s *dijkstra) from(i int, reach float64, settle func(j int, length float64)
 }
 
 // Len returns the number of nodes.
-func (g *Graph) Len() int { return len(g.ids) }
+func (g *Graph) Len() int { return g.dense.n }
 
 // Unit returns that of the metric that it is a [Spanner] of.
 func (g *Graph) Unit() Unit { return g.dense.unit }
@@ -223,9 +171,6 @@ func (g *Graph) Distance(i, j int) float64 { return g.dense.Distance(i, j) }
 func (g *Graph) DistancesFrom(i int, dst []float64) []float64 {
 	return g.dense.DistancesFrom(i, dst)
 }
-
-// IDs returns a copy of the node IDs, in order of the points.
-func (g *Graph) IDs() []int64 { return slices.Clone(g.ids) }
 
 // Edges returns a copy of the edges that are shortest paths between their ends, up to the rounding
 // of sums, I < J, in order of (I, J). They determine the metric: a function is Lipschitz, and a
@@ -255,8 +200,8 @@ const gridStretch = 1.0824
 // core.
 func NewGrid(ctx context.Context, lo, hi [2]float64, step float64, weight func(center [2]float64) float64) (*Graph, *Points[[2]float64], error) {
 	const op = "metric: NewGrid"
-	if weight == nil {
-		return nil, nil, fmt.Errorf("%s: weight is nil: %w", op, fault.ErrEmpty)
+	if err := fault.Given(op, "weight", weight != nil); err != nil {
+		return nil, nil, err
 	}
 	size := func(v float64) bool { return v >= 1e-100 && v <= 1e100 }
 	if !size(step) {

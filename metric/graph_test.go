@@ -8,10 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/graph"
-	"gonum.org/v1/gonum/graph/iterator"
-	"gonum.org/v1/gonum/graph/simple"
-
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
@@ -135,15 +131,8 @@ func TestGraph_EdgesAreShortestExactly(t *testing.T) {
 	}
 }
 
-// strayGraph names a neighbor that is none of its nodes.
-type strayGraph struct{ *simple.UndirectedGraph }
-
-func (strayGraph) From(int64) graph.Nodes {
-	return iterator.NewOrderedNodes([]graph.Node{simple.Node(99)})
-}
-
 // Two parts are found before memory is taken for the n*n distances.
-func TestNewGraph_FindsPartsInLinearMemory(t *testing.T) {
+func TestGraph_FindsPartsInLinearMemory(t *testing.T) {
 	const n = 10_000 // 400 MB of distances
 	path := make([]metric.Edge, n-2)
 	for i := range path {

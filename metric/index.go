@@ -146,13 +146,7 @@ var nobody = entry{math.Inf(1), -1}
 func (a entry) before(b entry) bool { return a.d < b.d || (a.d == b.d && uint(a.i) < uint(b.i)) }
 
 func (a entry) compare(b entry) int {
-	switch {
-	case a.before(b):
-		return -1
-	case b.before(a):
-		return 1
-	}
-	return 0
+	return cmp.Or(cmp.Compare(a.d, b.d), cmp.Compare(uint(a.i), uint(b.i)))
 }
 
 // query is the state of one search from one point, reused.

@@ -381,7 +381,7 @@ func TestNet_EqualsGreedy(t *testing.T) {
 				for _, order := range orders {
 					want := greedyNet(d, s, order)
 					if order == nil {
-						want = greedyNet(d, s, ascending[int](n))
+						want = greedyNet(d, s, ascending(n))
 					}
 					for _, f := range []Finite{p, d} {
 						got, err := Net(t.Context(), f, s, order)

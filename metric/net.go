@@ -25,7 +25,7 @@ func Net(ctx context.Context, f Finite, s float64, order []int) ([]int, error) {
 		return nil, err
 	}
 	if order == nil {
-		order = ascending[int](n)
+		order = ascending(n)
 	} else if err := fault.Permutation(op, "order", order, n); err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package metric
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -20,11 +21,8 @@ type Points[P any] struct {
 // space, are [ErrEmpty]. O(len(pts)).
 func NewPoints[P any](pts []P, s Space[P]) (*Points[P], error) {
 	const op = "metric: NewPoints"
-	if err := fault.Empty(op, "pts", len(pts)); err != nil {
+	if err := cmp.Or(fault.Empty(op, "pts", len(pts)), fault.Given(op, "s", s != nil)); err != nil {
 		return nil, err
-	}
-	if s == nil {
-		return nil, fmt.Errorf("%s: s is nil: %w", op, fault.ErrEmpty)
 	}
 	if c, ok := s.(Checker[P]); ok {
 		for i, p := range pts {

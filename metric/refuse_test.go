@@ -8,9 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"gonum.org/v1/gonum/graph"
-	"gonum.org/v1/gonum/graph/simple"
-
 	"github.com/metricdp/metricdp/internal/law"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -47,7 +44,7 @@ func TestFinites_Refuse(t *testing.T) {
 	cases := []refused{
 		{testkit.Err(metric.NewPoints([]string{}, metric.Levenshtein{})), "NewPoints: pts: empty"},
 		{testkit.Err(metric.NewPoints([]string{"a"}, nil)), "NewPoints: s is nil: empty"},
-		{testkit.Err(metric.NewDense(0, nil)), "NewDense: n = 0: empty"},
+		{testkit.Err(metric.NewDense(0, nil)), "NewDense: n: empty"},
 		{testkit.Err(metric.NewDense(3, []float64{1, 2})), "NewDense: upper has size 2, want 3"},
 		{testkit.Err(metric.NewDense(3, []float64{1, 2, -1})), "NewDense: upper[2] = -1"},
 		{testkit.Err(metric.NewDense(1<<20, nil)), "NewDense: needs"},
@@ -126,13 +123,6 @@ func TestFinites_Refuse(t *testing.T) {
 	refuse(t, cases)
 }
 
-// weighted is the graph of one edge from node 3 to node 8.
-func weighted(w float64) graph.Undirected {
-	g := simple.NewWeightedUndirectedGraph(0, inf)
-	g.SetWeightedEdge(simple.WeightedEdge{F: simple.Node(3), T: simple.Node(8), W: w})
-	return g
-}
-
 func TestConstructors_Refuse(t *testing.T) {
 	ctx := t.Context()
 	edges := func(n int, e ...metric.Edge) error { return testkit.Err(metric.NewGraphEdges(ctx, n, e)) }
@@ -141,9 +131,7 @@ func TestConstructors_Refuse(t *testing.T) {
 	tree := func(parent []int, length ...float64) error { return testkit.Err(metric.NewTree(parent, length)) }
 	merge := func(a, b int, h float64) metric.Merge { return metric.Merge{A: a, B: b, Height: h} }
 	cases := []refused{
-		{testkit.Err(metric.NewGraph(ctx, nil)), "NewGraph: g is nil: empty"},
-		{testkit.Err(metric.NewGraph(ctx, simple.NewUndirectedGraph())), "NewGraph: 0 nodes: empty"},
-		{edges(-1), "NewGraphEdges: -1 nodes: empty"},
+		{edges(-1), "NewGraphEdges: n has size -1"},
 		{edges(math.MaxInt), "NewGraphEdges: needs"},
 		{edges(3, metric.Edge{I: -1, J: 0}), "NewGraphEdges: ends of edges[0] = -1"},
 		{edges(3, metric.Edge{I: 0, J: 3}), "NewGraphEdges: ends of edges[0] = 3"},
@@ -153,7 +141,7 @@ func TestConstructors_Refuse(t *testing.T) {
 		{row([]int{0, 2}, 1), "NewUltrametric: order[1] = 2"},
 		{row([]int{1, 0, 1}, 1, 1), "NewUltrametric: order[2] = 1"},
 		{row([]int{0, 1, 2}, 1, -1), "NewUltrametric: heights[1] = -1"},
-		{link(-1), "FromLinkage: n = -1: empty"},
+		{link(-1), "FromLinkage: n has size -1"},
 		{link(math.MaxInt), "FromLinkage: needs"},
 		{link(3, merge(0, 1, 1)), "FromLinkage: merges has size 1, want 2"},
 		{link(2, merge(0, 2, 1)), "FromLinkage: clusters of merges[0] = 2"},
@@ -171,22 +159,10 @@ func TestConstructors_Refuse(t *testing.T) {
 		{tree([]int{-1, 0}, 0, 1e301), "NewTree: length[1] = 1e+301"},
 	}
 	for w, s := range map[float64]string{-1: "-1", nan: "NaN", inf: "+Inf", 1.1e300: "1.1e+300"} {
-		cases = append(cases, refused{testkit.Err(metric.NewGraph(ctx, weighted(w))), "NewGraph: weight of edge (3, 8) = " + s},
-			refused{edges(2, metric.Edge{I: 0, J: 1, Length: 1}, metric.Edge{I: 0, J: 1, Length: w}), "NewGraphEdges: lengths of edges[1] = " + s},
+		cases = append(cases, refused{edges(2, metric.Edge{I: 0, J: 1, Length: 1}, metric.Edge{I: 0, J: 1, Length: w}), "NewGraphEdges: lengths of edges[1] = " + s},
 			refused{tree([]int{-1, 0}, 0, w), "NewTree: length[1] = " + s})
 	}
 	refuse(t, cases)
-
-	one, two := simple.NewUndirectedGraph(), simple.NewUndirectedGraph()
-	one.AddNode(simple.Node(5))
-	two.AddNode(simple.Node(5))
-	two.AddNode(simple.Node(9))
-	if _, err := metric.NewGraph(ctx, strayGraph{one}); err == nil {
-		t.Error("a neighbor that is no node passes")
-	}
-	if _, err := metric.NewGraph(ctx, two); err == nil || err.Error() != "metric: NewGraph: no path joins nodes 5 and 9" {
-		t.Errorf("two components: %v", err)
-	}
 }
 
 func TestSpaces_Refuse(t *testing.T) {
@@ -198,7 +174,7 @@ func TestSpaces_Refuse(t *testing.T) {
 		{testkit.Err(metric.Product(l2, l2, 0.9)), "Product: p = 0.9"}, {testkit.Err(metric.Product(l2, l2, nan)), "Product: p = NaN"},
 		{testkit.Err(metric.Sum[int]()), "Sum: spaces: empty"},
 		{testkit.Err(metric.Sum[int](nil)), "Sum: spaces[0] is nil: empty"}, {testkit.Err(metric.Scale[int](nil, 1, "")), "Scale: s is nil: empty"},
-		{testkit.Err(metric.Product[int, int](nil, metric.Discrete[int]{}, 1)), "Product: a space is nil: empty"},
+		{testkit.Err(metric.Product[int, int](nil, metric.Discrete[int]{}, 1)), "Product: a is nil: empty"},
 
 		{metric.Minkowski{}.Check(one, one), "Minkowski: P = 0"}, {metric.Minkowski{P: .99}.Check(one, one), "Minkowski: P = 0.99"},
 		{metric.Angular{}.Check(two, []float64{0, 0}), "Angular: norm of y = 0"},
@@ -261,7 +237,7 @@ func TestContext_Ends(t *testing.T) {
 			testkit.Err(metric.Net(ctx, f, 0, nil)), testkit.Err2(metric.FarthestFirst(ctx, f, 1, 0)), testkit.Err2(metric.Assign(ctx, f, []int{1})),
 			testkit.Err(metric.NewIndex(f).NearestNeighbors(ctx, 1)), testkit.Err(metric.NewIndex(f).ReverseNeighbors(ctx, 2)), testkit.Err(metric.Densify(ctx, f)),
 			testkit.Err(metric.Spanner(ctx, f, 3)), testkit.Err(metric.Subdominant(ctx, f)), metric.Validate(ctx, f, nil), metric.Validate(ctx, f, &metric.ValidateOptions{MaxTriples: 1}), last(metric.Same(f).Lipschitz(ctx)),
-			testkit.Err(metric.NewGraph(ctx, weighted(1))), testkit.Err(metric.NewGraphEdges(ctx, 2, []metric.Edge{{I: 0, J: 1, Length: 1}})),
+			testkit.Err(metric.NewGraphEdges(ctx, 2, []metric.Edge{{I: 0, J: 1, Length: 1}})),
 		} {
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("%T, call %d: %v", f, k, err)

@@ -174,24 +174,16 @@ func (c CommonPrefix[T]) Distance(x, y []T) float64 {
 	if k == len(x) && k == len(y) {
 		return 0
 	}
-	return prefixDistance(c.Base, k)
+	return math.Pow(cmp.Or(c.Base, 2), -float64(k))
 }
 
 // Check implements [Checker].
 func (c CommonPrefix[T]) Check(x, y []T) error {
 	const op = "metric: CommonPrefix"
-	return cmp.Or(checkBase(op, c.Base), checkEntries(op, x, y))
-}
-
-func prefixDistance(base float64, k int) float64 {
-	return math.Pow(cmp.Or(base, 2), -float64(k))
-}
-
-func checkBase(op string, base float64) error {
-	if base == 0 || base > 1 && base <= math.MaxFloat64 {
-		return nil
+	if c.Base != 0 && !(c.Base > 1 && c.Base <= math.MaxFloat64) {
+		return fault.Value(op, "Base", c.Base, "a finite number > 1, or 0 for 2")
 	}
-	return fault.Value(op, "Base", base, "a finite number > 1, or 0 for 2")
+	return checkEntries(op, x, y)
 }
 
 // checkEntries refuses NaN, for which == is not an equivalence.

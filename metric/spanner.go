@@ -87,7 +87,7 @@ func Spanner(ctx context.Context, f Finite, t float64) (*Graph, error) {
 		if err := greedy(pairs); err != nil {
 			return nil, err
 		}
-		g, err := newGraph(ctx, op, ascending[int64](n), slices.Clone(edges))
+		g, err := newGraph(ctx, op, n, slices.Clone(edges))
 		if err != nil {
 			return nil, err
 		}

@@ -50,7 +50,7 @@ func newTree(op string, parent []int, length []float64, names []string) (*Tree, 
 	n := len(parent)
 	// The metrics of the tree need a table of this size. At the limit there are
 	// fewer than 8e7 nodes, so that no path of edges up to 1e300 overflows.
-	if err := cmp.Or(fault.Empty(op, "parent", n), tableSize(op, n), fault.Size(op, "length", len(length), n)); err != nil {
+	if err := cmp.Or(tableSize(op, "parent", n), fault.Size(op, "length", len(length), n)); err != nil {
 		return nil, err
 	}
 	bad := func(v int, want string) error {
@@ -210,7 +210,7 @@ func (t *Tree) Preorder() []int { return slices.Clone(t.pre) }
 func (t *Tree) PathMetric() Finite { return t.pathMetric(t.leaves) }
 
 // NodeMetric is [Tree.PathMetric] on all nodes: point v is node v.
-func (t *Tree) NodeMetric() Finite { return t.pathMetric(ascending[int](t.Len())) }
+func (t *Tree) NodeMetric() Finite { return t.pathMetric(ascending(t.Len())) }
 
 // Ultrametric returns the ultrametric on the leaves in which two are as far apart as the longest
 // way from their lowest common ancestor down to a leaf. Point k is node Leaves()[k]. O(n log n).

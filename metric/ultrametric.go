@@ -34,7 +34,7 @@ type Ultrametric struct {
 func NewUltrametric(order []int, heights []float64) (*Ultrametric, error) {
 	const op = "metric: NewUltrametric"
 	n := len(order)
-	if err := cmp.Or(fault.Empty(op, "order", n), tableSize(op, n), fault.Size(op, "heights", len(heights), n-1),
+	if err := cmp.Or(tableSize(op, "order", n), fault.Size(op, "heights", len(heights), n-1),
 		fault.Permutation(op, "order", order, n), fault.AllNonNegative(op, "heights", heights)); err != nil {
 		return nil, err
 	}
@@ -59,10 +59,7 @@ type Merge struct {
 // with the merge as Index, [*SizeError], [ErrEmpty] and [*MemoryError]. O(n log n).
 func FromLinkage(n int, merges []Merge) (*Ultrametric, error) {
 	const op = "metric: FromLinkage"
-	if n <= 0 {
-		return nil, fmt.Errorf("%s: n = %d: %w", op, n, fault.ErrEmpty)
-	}
-	if err := cmp.Or(tableSize(op, n), fault.Size(op, "merges", len(merges), n-1)); err != nil {
+	if err := cmp.Or(tableSize(op, "n", n), fault.Size(op, "merges", len(merges), n-1)); err != nil {
 		return nil, err
 	}
 	// A cluster is a linked list of points with the height after each.
@@ -213,15 +210,15 @@ func larger[T cmp.Ordered](a, b T) T {
 	return a
 }
 
-// tableSize guards the memory of a rangeMax over n entries.
-func tableSize(op string, n int) error {
-	return fault.Memory(op, float64(n)*float64(bits.Len(uint(n))), 8)
+// tableSize checks that there are n entries, and memory for a rangeMax over them.
+func tableSize(op, arg string, n int) error {
+	return cmp.Or(fault.Empty(op, arg, n), fault.Memory(op, float64(n)*float64(bits.Len(uint(n))), 8))
 }
 
-func ascending[T int | int64](n int) []T {
-	all := make([]T, n)
+func ascending(n int) []int {
+	all := make([]int, n)
 	for i := range all {
-		all[i] = T(i)
+		all[i] = i
 	}
 	return all
 }
@@ -342,7 +339,7 @@ func stepAbove(f Finite, u *Ultrametric, parent []int, i, j int) *Violation {
 // from p in place of a. Now p is one of the points before c, which are connected.
 func subdominant(ctx context.Context, op string, f Finite) (u *Ultrametric, parent []int, err error) {
 	n := fault.Len(f)
-	if err := cmp.Or(fault.Empty(op, "f", n), tableSize(op, n)); err != nil {
+	if err := tableSize(op, "f", n); err != nil {
 		return nil, nil, err
 	}
 	edges, err := spanning.Prim(ctx, f, nil, func(i, j int, d float64) error {

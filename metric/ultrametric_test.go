@@ -307,7 +307,7 @@ func TestTree_PathMetricIsTheWalk(t *testing.T) {
 		for _, c := range []struct {
 			f     Finite
 			nodes []int
-		}{{tree.PathMetric(), tree.Leaves()}, {tree.NodeMetric(), ascending[int](n)}} {
+		}{{tree.PathMetric(), tree.Leaves()}, {tree.NodeMetric(), ascending(n)}} {
 			if c.f.Len() != len(c.nodes) {
 				t.Fatalf("%d points, want %d", c.f.Len(), len(c.nodes))
 			}

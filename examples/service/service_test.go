@@ -69,14 +69,20 @@ type reply struct {
 	Error  string
 }
 
-func (w *world) ask(tb testing.TB, user, method, path, body string) (r reply) {
+func (w *world) ask(tb testing.TB, user, method, path, body string) reply {
 	tb.Helper()
-	req := httptest.NewRequest(method, path, strings.NewReader(body))
-	req.Header.Set("Content-Type", "application/json; charset=utf-8")
-	req.Header.Set("X-User", user)
+	return w.send(tb, strings.NewReader(body), method, path, "application/json; charset=utf-8", user)
+}
+
+// send makes a request of a type by some users.
+func (w *world) send(tb testing.TB, body io.Reader, method, path, kind string, users ...string) reply {
+	tb.Helper()
+	req := httptest.NewRequest(method, path, body)
+	req.Header.Set("Content-Type", kind)
+	req.Header["X-User"] = users
 	rec := httptest.NewRecorder()
 	w.ServeHTTP(rec, req)
-	r = reply{status: rec.Code, header: rec.Header(), text: rec.Body.String()}
+	r := reply{status: rec.Code, header: rec.Header(), text: rec.Body.String()}
 	if err := json.Unmarshal(rec.Body.Bytes(), &r); err != nil || rec.Header().Get("Content-Type") != "application/json" {
 		tb.Errorf("%s %s: %d is no JSON: %q", method, path, rec.Code, rec.Body)
 	}
@@ -174,30 +180,25 @@ func TestService_Errors(t *testing.T) {
 			t.Errorf("%s %s %.40s: %d %s, want %d", c.method, c.path, c.body, r.status, r.text, c.status)
 		}
 	}
-	req := httptest.NewRequest("POST", "/v1/place", strings.NewReader(place(1, 2)))
-	req.Header.Set("Content-Type", "text/plain") // what a browser sends from other sites unasked
-	rec := httptest.NewRecorder()
-	w.ServeHTTP(rec, req)
-	req.Header["X-User"] = []string{"ann", "bob"}
-	if rec.Code != 401 {
-		t.Errorf("no user: %d", rec.Code)
-	}
-	req.Header.Set("X-User", "ann")
-	rec = httptest.NewRecorder()
-	w.ServeHTTP(rec, req)
-	if rec.Code != 415 {
-		t.Errorf("text/plain: %d", rec.Code)
+	for _, c := range []struct {
+		kind   string
+		users  []string
+		status int
+	}{
+		{"text/plain", []string{"ann"}, 415}, // what a browser sends from other sites unasked
+		{"application/json", nil, 401},
+		{"application/json", []string{"ann", "bob"}, 401},
+	} {
+		if r := w.send(t, strings.NewReader(place(1, 2)), "POST", "/v1/place", c.kind, c.users...); r.status != c.status {
+			t.Errorf("%v: %d", c, r.status)
+		}
 	}
 	if r := w.ask(t, "ann", "GET", "/v1/budget", ""); strings.Count(r.text, `"spent":0,`) != 2 {
 		t.Errorf("errors cost: %s", r.text)
 	}
-	for _, o := range []service.Options{{}, {Store: broken{}}, {User: service.Header("X")}} {
-		if _, err := service.New(context.Background(), o); err == nil {
-			t.Errorf("%+v makes a service", o)
-		}
-	}
-	for _, o := range []service.Options{{Places: -1}, {PlaceAlpha: -1}, {PlaceCell: -1}, {WordAlpha: -1}} {
-		o.Store, o.User = broken{}, service.Header("X")
+	s, u := broken{}, service.Header("X")
+	for _, o := range []service.Options{{}, {Store: s}, {User: u}, {Store: s, User: u, Places: -1}, {Store: s, User: u, PlaceAlpha: -1},
+		{Store: s, User: u, PlaceCell: -1}, {Store: s, User: u, WordAlpha: -1}} {
 		if _, err := service.New(context.Background(), o); err == nil {
 			t.Errorf("%+v makes a service", o)
 		}
@@ -262,14 +263,7 @@ func TestService_SlowBodies(t *testing.T) {
 	w := within(t, service.Options{Requests: 1})
 	body, in := io.Pipe()
 	done := make(chan int)
-	go func() {
-		req := httptest.NewRequest("POST", "/v1/place", body)
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("X-User", "ann")
-		rec := httptest.NewRecorder()
-		w.ServeHTTP(rec, req)
-		done <- rec.Code
-	}()
+	go func() { done <- w.send(t, body, "POST", "/v1/place", "application/json", "ann").status }()
 	io.WriteString(in, `{"lat": 48.2086,`)
 	if r := w.ask(t, "bob", "GET", "/healthz", ""); r.status != 200 {
 		t.Errorf("meanwhile: %+v", r)

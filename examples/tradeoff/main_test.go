@@ -107,8 +107,6 @@ func TestTradeoff_BadInput(t *testing.T) {
 		"-n 1: want 2 to 2000":                {"-n", "1"},
 		"-n 2001":                             {"-n", "2001"},
 		"no column \"lat\"":                   {"-in", tradeoff.File(t, "x,y\n1,2\n")},
-		"no column \"y\"":                     {"-metric", "euclidean", "-in", tradeoff.File(t, "x\n1\n")},
-		"no column \"path\"":                  {"-metric", "prefix", "-in", tradeoff.File(t, "leaf\n1\n")},
 		"a step without a name":               {"-metric", "prefix", "-in", tradeoff.File(t, "path\na>>b\n")},
 		"one point, want two":                 {"-in", tradeoff.File(t, "lat,lon\n1,2\n")},
 		"choose a larger unit":                {"-quiet", "-metric", "euclidean", "-in", tradeoff.File(t, "x,y\n0,0\n1e-320,0\n")},

@@ -102,9 +102,10 @@ func (a interval) exp(prec uint) interval {
 
 // logBounds encloses ln x for x > 0, within (2+|log2 x|) 2^-prec.
 //
-// x = m 2^e with m in [0.7, 1.4), and ln m = 2 atanh t, t = (m-1)/(m+1), |t| <
-// times, by less than 2^-w of it each, by less than 2^(10-w) in all of them, and the tail is
-// below 2^-w: with w = prec+32 less than 2^-prec. ln 2 has relative error below 2^-w.
+// x = m 2^e with m in [0.7, 1.4), and ln m = 2 atanh t, t = (m-1)/(m+1), |t| < 0.18. Below
+// 2^10 terms of size at most 1 are rounded three times each, and t three times, by less than
+// 2^-w of it each, by less than 2^(10-w) in all of them, and the tail is below 2^-w: with w =
+// prec+32 less than 2^-prec. ln 2 has relative error below 2^-w.
 func logBounds(x *big.Float, prec uint) interval {
 	w := prec + 32
 	nf := func() *big.Float { return new(big.Float).SetPrec(w) }

@@ -107,6 +107,14 @@ func Size(op, arg string, got, want int) error {
 	return &SizeError{Op: op, Arg: arg, Got: got, Want: fmt.Sprint(want)}
 }
 
+// Given checks that an argument is not nil.
+func Given(op, arg string, given bool) error {
+	if given {
+		return nil
+	}
+	return fmt.Errorf("%s: %s is nil: %w", op, arg, ErrEmpty)
+}
+
 // AtLeast checks that an argument has the length least or more.
 func AtLeast(op, arg string, got, least int) error {
 	if got >= least {

@@ -56,6 +56,8 @@ func TestChecks(t *testing.T) {
 		{"most points", Empty("p: F", "x", math.MaxInt), "GiB, the limit is "},
 		{"nil", Empty("p: F", "x", Len(nil)), "p: F: x: empty input"},
 		{"nil pointer", Empty("p: F", "x", Len((*points)(nil))), "p: F: x: empty input"},
+		{"given", Given("p: F", "x", true), ""},
+		{"not given", Given("p: F", "x", false), "p: F: x is nil: empty input"},
 		{"pointer", Empty("p: F", "x", Len(&points{3})), ""},
 		{"value", Empty("p: F", "x", Len(points{-3})), "x has size -3"},
 		{"enough", AtLeast("p: F", "x", 3, 3), ""},

@@ -315,7 +315,7 @@ var shortCalls = func() map[string]string {
 		"metrictest.TestFinite":                                        "metrictest.TestSpace",
 		"lp.Optimal, exponential.Remapped":                             "anywhere.Line anywhere.Plane anywhere.Manhattan anywhere.Earth",
 		"mechanism.Channel.Audit":                                      "anywhere.Extend anywhere.TriangulatedLevel",
-		"metric.NewGraphEdges":                                         "metric.NewGraph metric.NewGrid",
+		"metric.NewGraphEdges":                                         "metric.NewGrid",
 		"wasserstein.W1":                                               "wasserstein.Distance wasserstein.Between wasserstein.W1Points wasserstein.Certify",
 		"table.Synthesizer.Release":                                    "table.Synthesizer.ReleasePersons table.Release.Error table.Release.Report",
 		"tsp.Solve":                                                    "tsp.SpaceFilling tsp.Folding.Locality",

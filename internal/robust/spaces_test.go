@@ -17,7 +17,6 @@ import (
 	"github.com/metricdp/metricdp/metric/metrictest"
 	"github.com/metricdp/metricdp/tsp"
 	"github.com/metricdp/metricdp/wasserstein"
-	"gonum.org/v1/gonum/graph/simple"
 )
 
 func seeded() *rand.Rand { return random.Seeded(1) }
@@ -78,14 +77,6 @@ var (
 	measures = testkit.Must(families.MeasureNet(context.Background(), path, 2))
 )
 
-func weightedGraph(weights ...float64) *simple.WeightedUndirectedGraph {
-	g := simple.NewWeightedUndirectedGraph(0, math.Inf(1))
-	for i, w := range weights {
-		g.SetWeightedEdge(simple.WeightedEdge{F: simple.Node(i), T: simple.Node(i + 1), W: w})
-	}
-	return g
-}
-
 var metricCalls = []call{
 	{"metric.Bimetric.Lipschitz", func(ctx context.Context, b metric.Bimetric) (float64, error) {
 		r, _, _, err := b.Lipschitz(ctx)
@@ -110,9 +101,6 @@ var metricCalls = []call{
 	{"metric.Index.MinPositiveDistance", func(ctx context.Context, f metric.Finite) (float64, int, int, error) {
 		return metric.NewIndex(f).MinPositiveDistance(ctx)
 	}, []any{points}},
-	{"metric.NewGraph", func(ctx context.Context, weights []float64) (*metric.Graph, error) {
-		return metric.NewGraph(ctx, weightedGraph(weights...))
-	}, []any{[]float64{1, 2, 3}}},
 	{"metric.NewGrid", metric.NewGrid, []any{[2]float64{}, [2]float64{3, 2}, 1.0, func(c [2]float64) float64 { return 1 + c[0] }}},
 	{"metric.NewGraphEdges", metric.NewGraphEdges, []any{3, []metric.Edge{{I: 0, J: 1, Length: 1}, {I: 1, J: 2, Length: 2}}}},
 	{"metric.Subdominant", metric.Subdominant, []any{points}},
