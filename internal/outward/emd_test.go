@@ -139,7 +139,8 @@ var ofEMD = []scenario{
 		// What is drawn may differ less than is promised.
 		out = append(out, lo("randomized response", math.Log(c.Prob(0, 0)/c.Prob(0, 11))), lo("randomized response", math.Log(c.Prob(0, 0)/c.Prob(0, 1))))
 		f := must(frequency.NewLaplaceBaseline(ctx, line, central, 0.7))
-		return append(out, hi("Laplace", f.ErrorBound(30_000)))
+		h := must(frequency.NewHadamardBaseline(ctx, line, central, emd.DP{Eps: 0.7}, nil)) // more of it at a lower level
+		return append(out, hi("Laplace", f.ErrorBound(30_000)), hi("Hadamard", h.ErrorBound(1<<50)))
 	}},
 	{"distributions", "", func() (out []end) {
 		m := central

@@ -257,7 +257,6 @@ var excused = map[string]string{
 	"mechanism/emd/query/linear.go addGaussian":                    within,
 	"mechanism/emd/reduce_plan.go try":                             slack,
 	"mechanism/emd/internal/norm/norm.go LdexpUp":                  rare,
-	"mechanism/emd/translate.go ToItems":                           rare,
 	"mechanism/exponential/lazy.go lazyRate":                       within,
 	"mechanism/exponential/relaxed.go scales":                      decides,
 	"mechanism/exponential/relaxed.go bound":                       decides,

@@ -117,10 +117,9 @@ func (g Guarantee) Delta() float64 { return g.level.Delta() }
 // farther apart than Model.Diameter. One of m items that is replaced at a distance D moves its user by
 // D/m. Where d is no distance Eps is +Inf: nothing is promised.
 //
-// A discrete promise reaches beyond its radius r in k = ceil(d/r) steps: (k*eps,
-// delta*(e^(k*eps)-1)/(e^eps-1)). (IRC24 multiplies delta by e^k in Fact 5.1 and by e^(k*eps) in
-// Table 1, which can be too little.) The steps go over mixtures of the two users' distributions. In a
-// bounded model users cannot have these, and beyond the radius Eps is +Inf.
+// A discrete promise reaches beyond its radius r in k = ceil(d/r) steps, over mixtures of the two
+// users' distributions: (k*eps, delta*(e^(k*eps)-1)/(e^eps-1)). In a bounded model users cannot have
+// these, and beyond the radius Eps is +Inf.
 func (g Guarantee) At(d float64) DP {
 	var p DP
 	d = min(d, g.model.Diameter)

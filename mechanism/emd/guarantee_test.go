@@ -236,18 +236,6 @@ func TestTranslate_RoundsOutward(t *testing.T) {
 	}
 }
 
-// The rows of IRC24, Section 3, give 25.
-func TestChooseAlpha_KnownAnswer(t *testing.T) {
-	rows := []Move{{.08, 1. / 30, .2}, {.008, 1, .2}}
-	got, err := ChooseAlpha(rows)
-	if err != nil || got > 25*(1+1e-15) || got < 25*(1-1e-15) {
-		t.Errorf("%v, %v", got, err)
-	}
-	if got, err = ChooseAlpha(rows[:1]); err != nil || math.Abs(got-75) > 1e-10 {
-		t.Errorf("%v, %v", got, err)
-	}
-}
-
 // What was chosen keeps every row, and one of them with nothing to spare.
 func TestPromises_ReverseOfChooseAlpha(t *testing.T) {
 	r := random.Seeded(1)

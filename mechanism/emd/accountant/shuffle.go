@@ -19,8 +19,6 @@ import (
 //
 //	P{M(x) in S} <= exp(alpha*d_EM(mu,mu')) P{M(x') in S} + delta.
 //
-// Records is public. Not covered are a randomizer with a delta, one whose choices depend on
-// the outputs of other records, and an observer who sees when records arrive or from whom.
 // A number outside its range is a [*metric.ValueError]. A question takes up to two seconds.
 //
 // Sources: Feldman, McMillan, Talwar, "Hiding among the clones", 2021; IRC24, Theorems 4.3 and
@@ -150,10 +148,9 @@ const (
 // better of [PureComposition] and [Joint] (or [SingleItem]). delta is 0 or in [1e-300, 1). Where it
 // is 0, and where Alpha0 > 0 is outside its range, the level is pure composition's.
 //
-// It is within a relative 1e-7 of its bound in exact arithmetic for levels up to 400/Diameter (1e-3
-// for one item and [MetricRandomizer], and where more than clones hide a record; 1e-5 beyond some
-// 10^6 records), and not below 2^-40 of pure composition's. With a Randomizer it is the best that
-// level and probabilities prove, the latter within a relative 1e-3, for more items some 1e-2.
+// It is within a relative 1e-3 of its bound in exact arithmetic, and mostly 1e-7, and not below 2^-40
+// of pure composition's. With a Randomizer it is the best that level and probabilities prove, the
+// latter within a relative 1e-3, for more items some 1e-2.
 func (s Shuffle) Level(ctx context.Context, delta float64) (Bound, error) {
 	const op = "accountant: Shuffle.Level"
 	return answer(s, op, func(a answers) (Bound, error) { return a.level(ctx, op, delta) })
@@ -183,9 +180,8 @@ func (s Shuffle) level(ctx context.Context, op string, delta float64) (Bound, er
 }
 
 // Delta returns the least delta for which the release has level (alpha, delta), alpha in
-// [1e-100, 1e100]/Diameter, rounded up; 1 if the bounds prove nothing. It is within a relative 1e-6
-// of its bound in exact arithmetic (1e-2 for one item and [MetricRandomizer], and where more than
-// clones hide a record; 1e-3 beyond some 10^6 records); but for that it does not grow with alpha.
+// [1e-100, 1e100]/Diameter, rounded up; 1 if the bounds prove nothing. It is within a relative 1e-2
+// of its bound in exact arithmetic, mostly 1e-6; but for that it does not grow with alpha.
 func (s Shuffle) Delta(ctx context.Context, alpha float64) (Bound, error) {
 	const op = "accountant: Shuffle.Delta"
 	return answer(s, op, func(a answers) (Bound, error) { return a.delta(ctx, op, alpha) })

@@ -133,3 +133,14 @@ func TestShuffle_TinyDistances(t *testing.T) {
 		}
 	}
 }
+
+// Pure composition of a change is rounded up, here where the rounded product is below.
+func TestMovedLevel_PureCompositionIsRoundedUp(t *testing.T) {
+	for i := range 50 {
+		s, v := Shuffle{Records: 100, Items: 1, Alpha0: 1 / float64(i+3), Diameter: 1}, Moved{10, 1 / float64(i+1)}
+		exact := testkit.Ratio(s.Alpha0)
+		if got := testkit.Must(s.MovedLevel(bg, v, 0)).Value; testkit.Ratio(got).Cmp(exact.Mul(exact, testkit.Ratio(v.Distance))) < 0 {
+			t.Errorf("%+v, %+v: %v is below the product", s, v, got)
+		}
+	}
+}

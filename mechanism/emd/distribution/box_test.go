@@ -6,11 +6,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism/emd"
 	"github.com/metricdp/metricdp/metric"
-	"github.com/metricdp/metricdp/wasserstein"
 )
 
 // Users of up to two items, as they are given, for each norm. An item outside is the nearest point's.
@@ -141,76 +139,6 @@ func TestBox_Refuses(t *testing.T) {
 	})
 }
 
-// scatter are k points of a unit cube: even, in four clouds, or at four points.
-func scatter(kind, d, k int, seed uint64) [][]float64 {
-	rng := random.Seeded(seed)
-	corners := make([][]float64, 4)
-	for i := range corners {
-		for range d {
-			corners[i] = append(corners[i], rng.Float64())
-		}
-	}
-	points := make([][]float64, k)
-	for i := range points {
-		for j := range d {
-			x := corners[i%4][j]
-			switch kind {
-			case 0:
-				x = rng.Float64()
-			case 1:
-				x = min(1, max(0, x+0.05*rng.NormFloat64()))
-			}
-			points[i] = append(points[i], x)
-		}
-	}
-	return points
-}
-
-// boxError is the mean error on a unit cube, at level A in all.
-func boxError(t testing.TB, kind, d int, level float64, runs int) float64 {
-	dist := testkit.Must(New(t.Context(), Box(metric.Euclidean{}, make([]float64, d), slicesOf(d, 1)), oneUser, level, nil))
-	mean := 0.0
-	for run := range runs {
-		points := scatter(kind, d, 300, uint64(run))
-		h := testkit.Must(dist.Estimate(t.Context(), testkit.Must(dist.Release(random.Seeded(uint64(run)), emd.One(points)))))
-		all, from, to := points, slicesOf(len(points), 1/float64(len(points))), make([]float64, len(points))
-		for i, w := range scaled(h.Weights) {
-			if w > 0 {
-				all, from, to = append(all, h.Points[i]), append(from, 0), append(to, w)
-			}
-		}
-		f := testkit.Must(metric.NewPoints(all, metric.Euclidean{}))
-		mean += testkit.Must(wasserstein.W1(t.Context(), f, from, to, nil)).Cost / float64(runs)
-	}
-	if b := dist.ErrorBound(); mean > b {
-		t.Errorf("%d dimensions, level %v: error %v above the bound %v", d, level, mean, b)
-	}
-	return mean
-}
-
 func slicesOf(n int, v float64) []float64 {
 	return slices.Repeat([]float64{v}, n)
-}
-
-// pairsBound is the lower bound by pairs, asymptotically: no mechanism errs less
-// on all data of a unit cube.
-func pairsBound(d int, level float64) float64 {
-	return []float64{2: 0.28, 3: 0.31}[d] * math.Pow(level, -1/float64(d+1))
-}
-
-// TestBox_HasTheOptimalRate: at most 4.5 and 6 times the lower bound in the plane
-// and in space, on even data about half.
-func TestBox_HasTheOptimalRate(t *testing.T) {
-	testkit.Slow(t)
-	for _, d := range []int{2, 3} {
-		for _, level := range []float64{1e2, 1e3}[:testkit.Sweep(1, 2)] {
-			for kind := range 3 {
-				e := boxError(t, kind, d, level, 8)
-				t.Logf("d = %d, level %g, data %d: %.4f, %.1f times the bound", d, level, kind, e, e/pairsBound(d, level))
-				if most := []float64{2: 4.5, 3: 6}[d]; e > most*pairsBound(d, level) {
-					t.Errorf("d = %d, level %g, data %d: %v is %.1f times the bound", d, level, kind, e, e/pairsBound(d, level))
-				}
-			}
-		}
-	}
 }

@@ -45,8 +45,6 @@ type inverter interface {
 type Options struct {
 	Delta  float64           // as in [ItemWiseOptions]
 	Clones accountant.Clones // as in [ItemWiseOptions]
-	// MaxCondition, which [New] alone reads, refuses a channel that is harder to invert; 0 means 2^20.
-	MaxCondition float64
 	// Audit, which [New] alone reads, makes space the [ItemWiseOptions].Space. Without it the channel's
 	// promise is taken to be about the distances of the space.
 	Audit   bool
@@ -55,7 +53,7 @@ type Options struct {
 
 // New returns the estimator with a pure channel whose inputs are the points of space, and its inverse
 // of the least variance where all inputs are equally likely. A [Estimator.Condition] above
-// o.MaxCondition is a [*ConditionError]. Promise and other errors are those of [NewItemWise]; a
+// 2^20 is a [*ConditionError]. Promise and other errors are those of [NewItemWise]; a
 // Model.Diameter of 0 stands for that of the space, and a smaller one is an error. O(n^2 m) for n
 // inputs and m outputs. Once ctx ends the call returns, but a decomposition under way goes on.
 //
@@ -78,7 +76,7 @@ func New(ctx context.Context, c *mechanism.Channel, space metric.Finite, model e
 	if err != nil {
 		return nil, err
 	}
-	inv, err := newInverse(ctx, op, c, o.MaxCondition)
+	inv, err := newInverse(ctx, op, c, maxCondition)
 	if err != nil {
 		return nil, err
 	}

@@ -15,8 +15,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// maxCondition is the default of [Options.MaxCondition]. Estimates through a channel of condition c
-// err by up to about c/sqrt(N), and by c*2^-42 for the rounding of its probabilities.
+// maxCondition is what [New] takes. Estimates through a channel of condition c err by up to about
+// c/sqrt(N), and by c*2^-42 for the rounding of its probabilities.
 const maxCondition = 0x1p20
 
 // ConditionError reports a channel whose outputs say too little of its inputs.
@@ -27,7 +27,7 @@ type ConditionError struct {
 }
 
 func (e *ConditionError) Error() string {
-	return fmt.Sprintf("%s: the channel's condition number %.3g is above %.3g: its outputs do not determine its inputs; raise alpha0, merge close items, or raise MaxCondition", e.Op, e.Condition, e.Limit)
+	return fmt.Sprintf("%s: the channel's condition number %.3g is above %.3g: its outputs do not determine its inputs; raise alpha0 or merge close items", e.Op, e.Condition, e.Limit)
 }
 
 // inverse estimates the distribution of a channel's inputs. With A the channel's matrix, a row per
@@ -43,16 +43,10 @@ type inverse struct {
 // Q^-1 A' (A Q^-1 A')^-1, Q the diagonal matrix of the outputs' probabilities then. Its rows sum to 1,
 // as A Q^-1 A' takes the uniform distribution to the vector of ones, and so does Q^-1 A' itself.
 //
-// It is the pseudo-inverse of B = A Q^(-1/2), by singular values. A condition above limit (0:
-// maxCondition) is a *ConditionError; with fewer outputs than inputs it is +Inf.
+// It is the pseudo-inverse of B = A Q^(-1/2), by singular values. A condition above limit is a
+// *ConditionError; with fewer outputs than inputs it is +Inf.
 // O(n^2 m) time; more than 16 GiB are a *metric.MemoryError.
 func newInverse(ctx context.Context, op string, c *mechanism.Channel, limit float64) (*inverse, error) {
-	if limit == 0 {
-		limit = maxCondition
-	}
-	if !(limit >= 1) {
-		return nil, fault.Value(op, "MaxCondition", limit, "a number >= 1, or 0")
-	}
 	n, m := c.Len(), c.Outputs()
 	if err := fault.Memory(op, 4*float64(n)*float64(m), 8); err != nil {
 		return nil, err

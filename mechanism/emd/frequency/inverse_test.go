@@ -34,7 +34,7 @@ func TestInverse_IsARightInverse(t *testing.T) {
 	for _, size := range [][2]int{{1, 1}, {1, 4}, {2, 2}, {5, 5}, {5, 9}, {40, 40}, {40, 97}} {
 		n, m := size[0], size[1]
 		c := randomChannel(t, r, n, m)
-		v := testkit.Must(newInverse(t.Context(), "", c, 0))
+		v := testkit.Must(newInverse(t.Context(), "", c, maxCondition))
 		if c.Len() != n || c.Outputs() != m || !(v.condition >= 1-1e-12) {
 			t.Errorf("%v: %d inputs, %d outputs, condition %v", size, c.Len(), c.Outputs(), v.condition)
 		}
@@ -68,7 +68,7 @@ func TestInverse_HasLeastVariance(t *testing.T) {
 	for range 10 {
 		const n, m = 4, 9
 		c := randomChannel(t, r, n, m)
-		v := testkit.Must(newInverse(t.Context(), "", c, 0))
+		v := testkit.Must(newInverse(t.Context(), "", c, maxCondition))
 		best := uniformVariance(c, v.r)
 		if w := v.weightedVariance([]float64{1, 1, 1, 1}); w < best*(1-1e-12) {
 			t.Errorf("the worst variance %v is below the mean %v", w, best)
@@ -152,10 +152,10 @@ func TestInverse_RefusesWhatIsIllConditioned(t *testing.T) {
 		limit float64
 		ok    bool
 	}{
-		{3, 3, same, 0, false}, {3, 3, near, 0, false}, {3, 3, near, 1e12, true},
-		{3, 2, []float64{1, 2, 2, 1, 1, 1}, 0, false}, {2, 1, []float64{1, 1}, math.Inf(1), false}, // too few outputs
+		{3, 3, same, maxCondition, false}, {3, 3, near, maxCondition, false}, {3, 3, near, 1e12, true},
+		{3, 2, []float64{1, 2, 2, 1, 1, 1}, maxCondition, false}, {2, 1, []float64{1, 1}, math.Inf(1), false}, // too few outputs
 		{2, 2, []float64{1, 0, 0, 1}, 1, true},
-		{2, 3, []float64{1, 0, 1, 1, 0, 3}, 0, true}, // an output that never comes
+		{2, 3, []float64{1, 0, 1, 1, 0, 3}, maxCondition, true}, // an output that never comes
 	} {
 		ch := testkit.Must(mechanism.FromWeights(t.Context(), c.n, c.m, c.w, nil))
 		_, err := newInverse(t.Context(), "", ch, c.limit)

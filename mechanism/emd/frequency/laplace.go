@@ -17,9 +17,8 @@ import (
 
 // NewLaplaceBaseline returns the baseline with a curator, at user-level eps > 0: the counts of all
 // items with discrete Laplace noise. Another user in place of one moves the counts by up to 2m in l1,
-// so noise of parameter eps/(2m) is (eps, 0)-private, a discrete promise at the diameter. (Half as
-// much, as in IRC24, Lemma 6.7, is only (2 eps, 0)-private.) Entries of the estimate need not sum to
-// 1. The model must be central and bounded, and space within its diameter.
+// so noise of parameter eps/(2m) is (eps, 0)-private, a discrete promise at the diameter. Entries of
+// the estimate need not sum to 1. The model must be central and bounded, and space within its diameter.
 func NewLaplaceBaseline(ctx context.Context, space metric.Finite, model emd.Model, eps float64) (*Estimator, error) {
 	const op = "frequency: NewLaplaceBaseline"
 	model, _, err := checkOn(ctx, op, model, space)

@@ -79,7 +79,6 @@ func TestConstructors_Refuse(t *testing.T) {
 		{testkit.Err(NewLaplaceBaseline(ctx, unread(4), emd.Model{Trust: emd.Central, Items: 1}, 1)), "Model.Users = 0", nil},
 		{frequencies(ch, c, narrow, nil), "above the model's diameter 0.9", nil},
 		{frequencies(ch, line(t, 4), narrow, nil), "points 0 and 3 of the space are at distance 1", nil},
-		{frequencies(ch, c, good, &Options{MaxCondition: 1.5}), "is above 1.5", nil},
 		{testkit.Err(NewHadamardBaseline(ctx, c, open, emd.DP{Eps: 1}, nil)), "frequency: NewHadamardBaseline: Model.Items = 0", nil},
 		{testkit.Err(NewHadamardBaseline(ctx, c, narrow, emd.DP{Eps: 1}, nil)), "above the model's diameter 0.9", nil},
 		{testkit.Err(NewLaplaceBaseline(ctx, c, km, 1)), "frequency: NewLaplaceBaseline: Model.Trust = 1, want Central", nil},

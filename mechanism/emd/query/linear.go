@@ -41,8 +41,7 @@ type LinearOptions[P any] struct {
 //
 // Without Delta the noise is [additive.KNorm] of rate alpha*n/Lipschitz in the norm of the query.
 // With Delta the norm must be l2 and the noise is Gaussian of the least deviation,
-// [additive.GaussianSigma] at Model.Diameter: items farther apart are outside the promise. (The
-// deviation of IRC24, Lemma 6.2, l sqrt(1.25 ln(1/delta))/alpha, is not private.)
+// [additive.GaussianSigma] at Model.Diameter: items farther apart are outside the promise.
 //
 // The promise is that of the bits, for the values that the query returns. A value beyond 2^61
 // steps over the user's number of items, and a sum over users beyond 2^52, is refused. Immutable
