@@ -49,8 +49,6 @@ func BenchmarkOptimal(b *testing.B) {
 		{"roads", func() metric.Finite { return roads(b, 20, 20) }, 400, 0}, {"roads", func() metric.Finite { return roads(b, 32, 32) }, 1024, 20},
 		{"roads", func() metric.Finite { return roads(b, 71, 71) }, 5041, 100}, {"roads", func() metric.Finite { return roads(b, 100, 100) }, 10000, 20},
 		{"plane", func() metric.Finite { return uniform(500) }, 500, 20}, {"plane", func() metric.Finite { return uniform(2000) }, 2000, 50},
-		{"unit", func() metric.Finite { return scattered(2025) }, 2025, 20}, {"unit", func() metric.Finite { return scattered(5041) }, 5041, 20},
-		{"unit", func() metric.Finite { return scattered(1024) }, 1024, 100},
 	} {
 		b.Run(fmt.Sprintf("%s/n=%d/outputs=%d", c.name, c.n, c.k), func(b *testing.B) {
 			only(b, c.n <= 100)
@@ -90,6 +88,28 @@ func benchOptimal(b *testing.B, f metric.Finite, eps float64, o *Options, engine
 	b.ReportMetric(float64(s.Iterations), "iterations")
 	if p := peak(b); p > 0 {
 		b.ReportMetric(p, "GiB")
+	}
+}
+
+// BenchmarkFew solves points of the plane at unit density, all inputs to some outputs that are far
+// from each other, or to all, to a certified gap, where METRICDP_LONG is set.
+func BenchmarkFew(b *testing.B) {
+	for _, c := range []struct {
+		n, k       int
+		alpha, gap float64
+	}{
+		{2025, 20, .1, 1e-3}, {2025, 20, .5, 1e-3}, {2025, 20, 2, 1e-3}, {5041, 20, .5, 1e-3}, {1024, 100, .5, 1e-3},
+		{400, 400, .5, 5e-4}, {1000, 1000, .5, 1e-3},
+	} {
+		b.Run(fmt.Sprintf("n=%d/outputs=%d/alpha=%v", c.n, c.k, c.alpha), func(b *testing.B) {
+			only(b, false)
+			f := scattered(c.n)
+			outputs, _, err := metric.FarthestFirst(b.Context(), f, c.k, 0)
+			if err != nil {
+				b.Fatal(err)
+			}
+			benchOptimal(b, f, c.alpha, &Options{Outputs: outputs, Tolerance: c.gap}, "")
+		})
 	}
 }
 
