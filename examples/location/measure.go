@@ -27,7 +27,7 @@ func (s *study) methods() []demo.Method {
 		}},
 		demo.Family("exponential, standard", s.space, km, exponential.Standard),
 		demo.Family("exponential, tuned", s.space, km, exponential.Tuned),
-		demo.Family("exponential, tight weights", s.space, km, demo.Tight),
+		demo.Family("exponential, tight weights", s.space, km, exponential.Tight),
 	}
 }
 

@@ -93,7 +93,7 @@ func (s *study) plain() []demo.Method {
 	return []demo.Method{
 		demo.Family("standard", s.space.Privacy, s.unit, exponential.Standard),
 		demo.Family("tuned", s.space.Privacy, s.unit, exponential.Tuned),
-		demo.Family("tight", s.space.Privacy, s.unit, demo.Tight),
+		demo.Family("tight", s.space.Privacy, s.unit, exponential.Tight),
 		{Name: "const", Build: s.constant},
 		{Name: "optimal", Build: s.optimal},
 	}

@@ -46,7 +46,7 @@ func (s *study) methods() []demo.Method {
 	list := []demo.Method{
 		demo.Family("exponential", s.space, "", exponential.Standard),
 		demo.Family("exponential, tuned", s.space, "", exponential.Tuned),
-		demo.Family("exponential, tight weights", s.space, "", demo.Tight),
+		demo.Family("exponential, tight weights", s.space, "", exponential.Tight),
 	}
 	if s.limit == 0 {
 		return list

@@ -46,11 +46,6 @@ func Simulate(ctx context.Context, m mechanism.Mechanism[int, int], f metric.Fin
 	return LossOf(losses, prior)
 }
 
-// Tight is [exponential.Tight] with the options of the others of its package.
-func Tight(ctx context.Context, f metric.Finite, alpha float64, o *exponential.Options) (*exponential.Mechanism, error) {
-	return exponential.Tight(ctx, f, alpha, &exponential.Options{Unit: o.Unit, Progress: o.Progress})
-}
-
 // Why is the reason for which a mechanism does not exist, in short where that
 // is common.
 func Why(err error) string {

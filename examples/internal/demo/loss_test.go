@@ -23,7 +23,7 @@ func TestSimulate_IsTheLossOfAConstant(t *testing.T) {
 	if _, err := Simulate(ctx, m, line, nil, 1, 4); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, err := Tight(t.Context(), line, -1, &exponential.Options{}); err == nil || Why(err) != err.Error() {
+	if _, err := exponential.Tight(t.Context(), line, -1, &exponential.Options{}); err == nil || Why(err) != err.Error() {
 		t.Error(err)
 	}
 	if why := Why(new(exponential.NegativeWeightError)); why != "a weight would be negative" {
