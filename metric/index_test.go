@@ -141,22 +141,6 @@ func TestIndex_Prunes(t *testing.T) {
 	}
 }
 
-func BenchmarkIndex(b *testing.B) {
-	for _, n := range []int{1000, 1000000} {
-		ix := NewIndex(planePoints(n))
-		r := random.Seeded(5)
-		dst := make([]int, 0, 1000)
-		radius := math.Sqrt(10 / (math.Pi * float64(n))) // about ten points
-		for name, query := range map[string]func(i int){
-			"Ball":      func(i int) { dst = ix.Ball(i, radius, dst[:0]) },
-			"Neighbors": func(i int) { dst = ix.Neighbors(i, 10, dst[:0]) },
-			"Farthest":  func(i int) { ix.Farthest(i) },
-		} {
-			testkit.Bench(b, fmt.Sprintf("%s/n=%d", name, n), func() { query(r.IntN(n)) })
-		}
-	}
-}
-
 func TestLocator_EqualsDefinition(t *testing.T) {
 	r := random.Seeded(10)
 	eachSpace(t, testkit.Sweep(45, 90), func(t *testing.T, p *Points[[]float64]) {

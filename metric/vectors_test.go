@@ -197,16 +197,6 @@ func TestTotalVariation_MetricAndEmbedding(t *testing.T) {
 	}
 }
 
-func BenchmarkDistance(b *testing.B) {
-	for _, d := range []int{2, 100} {
-		pts := gaussians(random.Seeded(1), 2, d)
-		testkit.Bench(b, fmt.Sprintf("Euclidean/d=%d", d), func() { metric.Euclidean{}.Distance(pts[0], pts[1]) })
-		testkit.Bench(b, fmt.Sprintf("Angular/d=%d", d), func() { metric.Angular{}.Distance(pts[0], pts[1]) })
-	}
-	x, y := metric.LatLon{Lat: 48.8566, Lon: 2.3522}, metric.LatLon{Lat: 51.5074, Lon: -0.1278}
-	testkit.Bench(b, "GreatCircle", func() { metric.GreatCircle{}.Distance(x, y) })
-}
-
 // onLine checks that the distances of the numbers are their exact differences,
 // rounded once, and the laws.
 func onLine[T constraints.Integer | constraints.Float](t *testing.T, points ...T) {

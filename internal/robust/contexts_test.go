@@ -159,7 +159,6 @@ var unwatched = map[string]map[string]string{
 	many: {
 		"entropy/scale/doubling.go": "search.cliques",
 		"entropy/scale/packing.go":  "cliques.Solve clusterSets.Assign",
-		"lp/places.go":              "place.Repair extended.Chunks", // relaxations are enough for few inputs
 		"lp/start.go":               "noise.remapped remapped.family",
 		"tsp/covering.go":           "covering.Net",
 	},
@@ -169,10 +168,9 @@ var unwatched = map[string]map[string]string{
 		// of lp cancels them at any look.
 		"lp/extended.go":               "take.Channel",
 		"lp/internal/kernel/kernel.go": "sweep.Err Channel.Repair Channel.FromWeights",
-		"lp/places.go":                 "rows.Chunks",
 		"lp/spanner.go":                "search.solve",
 	},
-	ended: {"lp/places.go": "places.Err grown.Err", "lp/choose.go": "Choose.Err", "lp/problem.go": "cause.Err", "lp/optimal.go": "search.Err", "lp/spanner.go": "Spanner.adversary search.Err"},
+	ended: {"lp/choose.go": "Choose.Err", "lp/problem.go": "cause.Err", "lp/optimal.go": "search.Err", "lp/spanner.go": "Spanner.adversary search.Err"},
 	rounded: {
 		"lp/repair.go":                           "eachOutput.Chunks",
 		"mechanism/emd/accountant/thresholds.go": "upTo.minimize minimize.Err",
@@ -586,7 +584,7 @@ var ways = []longCall{
 		if _, err := wasserstein.DistanceEM(ctx, f, []int{0, 1}, []int{2, 3}); err == nil {
 			return errors.New("an infinite distance is none")
 		}
-		return nil
+		return ctx.Err()
 	}},
 	{"a cell of W1", flat, 300, on(wasserstein.W1, here, arbitrary, uniformly, &wasserstein.Options{Cells: 1})},
 	{"a tour of a point", bare(flat), 1, on(tsp.Solve, here)},
