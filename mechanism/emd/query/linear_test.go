@@ -314,8 +314,8 @@ func TestLinear_RefusesADiameterTooSmall(t *testing.T) {
 // With next to no noise a release is the mean over users of their means, users
 // of many items counting as much as those of few.
 func TestLinear_ReleasesTheMeanOfMeans(t *testing.T) {
-	users := [][][]float64{{{1, 2}}, {{3, 4}, {5, 6}}, {{0, 0}, {0, 3}, {3, 0}, {9, 9}}}
-	want := []float64{(1 + 4 + 3) / 3.0, (2 + 5 + 3) / 3.0}
+	users := [][][]float64{{{1.1, 2}}, {{3, 4}, {5, 6}}, {{0, 0}, {0, 3}, {3, 0}, {9, 9}}}
+	want := []float64{(1.1 + 4 + 3) / 3.0, (2 + 5 + 3) / 3.0}
 	for _, target := range []emd.Promise{{Alpha: 1e11}, {Alpha: 1e11, Delta: 1e-9}} {
 		model := emd.Model{Trust: emd.Central, Users: 3, Diameter: 10, Unit: "km"}
 		l := testkit.Must(NewLinear(t.Context(), linearScaled(1, 2, 2), model, target, nil))
