@@ -222,8 +222,8 @@ var excused = map[string]string{
 	"entropy/scale/outer.go add":                                   decides,
 	"lp/anywhere/spaces.go Earth":                                  within, // TestEarth_MapsNoPlacesApart
 	"lp/patch.go behind":                                           slack,  // TestBehind_CountsTheRoundingOfSlack
-	"lp/patch.go lift":                                             slack,  // TestLift_RoundsDown
-	"lp/patch.go move":                                             slack,  // TestMove_RoundsDown
+	"internal/ipm/lift.go Lift":                                    slack,  // TestLift_RoundsDown
+	"internal/ipm/lift.go move":                                    slack,  // TestMove_RoundsDown
 	"mechanism/additive/discretegaussian.go DiscreteGaussianDelta": small,
 	"mechanism/additive/knorm.go alphaFor":                         within,
 	"mechanism/additive/maps.go earthTracks":                       within, // TestKnots_EarthRoundsDown
