@@ -151,7 +151,7 @@ func checkAnyWitness(t *testing.T, r *rand.Rand, b metric.Bimetric, alpha, loss 
 		for range star.Points {
 			c := r.Float64()
 			star.Weights = append(star.Weights, c)
-			star.Radii = append(star.Radii, 2*r.Float64()-0.5)
+			star.Radii = append(star.Radii, 2*r.Float64())
 		}
 		if v, err := star.Prove(t.Context(), b, alpha); err != nil || !(v >= 0 && v <= loss) {
 			t.Errorf("%+v proves %v (%v), a mechanism loses %v", star, v, err, loss)

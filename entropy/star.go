@@ -26,7 +26,7 @@ import (
 // above BSV24 Theorem 3.1, t/8 for k > e^(2 alpha r) such points in a ball of radius r, as sum_y w_y
 // >= k e^(-alpha*r) > sqrt k >= sqrt 2.
 
-// Star is a point x with weights k_y >= 0 and radii t_y on points y, which prove
+// Star is a point x with weights k_y >= 0 and radii t_y >= 0 on points y, which prove
 //
 //	A(Z, alpha) sum_y k_y w_y >= sum_y k_y w_y t_y + min_z sum_y k_y phi_y(rho2(y,z) - t_y),
 //	w_y = e^(-alpha*rho1(x,y)),  phi_y(h) = w_y^2 h for h >= 0, h for h < 0,
@@ -48,7 +48,7 @@ func (s Star) Prove(ctx context.Context, b metric.Bimetric, alpha float64) (floa
 		return 0, err
 	}
 	if err := cmp.Or(fault.Size(op, "Weights", len(s.Weights), len(s.Points)), fault.Size(op, "Radii", len(s.Radii), len(s.Points)),
-		fault.AllNonNegative(op, "Weights", s.Weights), fault.AllFinite(op, "Radii", s.Radii)); err != nil {
+		fault.AllNonNegative(op, "Weights", s.Weights), fault.AllNonNegative(op, "Radii", s.Radii)); err != nil {
 		return 0, err
 	}
 	row := finite.Row(b.Utility, s.X, nil)
@@ -75,11 +75,7 @@ func (s Star) Prove(ctx context.Context, b metric.Bimetric, alpha float64) (floa
 		}
 		up := directed.MulUp(k, directed.ExpUp(-directed.MulDown(alpha, r)))
 		total = directed.AddUp(total, up)
-		if below < 0 {
-			offset = directed.AddDown(offset, directed.MulDown(up, below))
-		} else {
-			offset = directed.AddDown(offset, directed.MulDown(directed.MulDown(directed.MulDown(k, below), root), root))
-		}
+		offset = directed.AddDown(offset, directed.MulDown(directed.MulDown(directed.MulDown(k, below), root), root))
 	}
 	v := directed.AddDown(offset, slices.Min(sums))
 	if !(v > 0) { // NaN where a sum overflowed
