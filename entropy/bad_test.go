@@ -74,10 +74,10 @@ func TestWitness_BadInput(t *testing.T) {
 		"Points": {entropy.Star{Points: []int{7}, Weights: []float64{1}, Radii: []float64{0}}},
 		"Weights": {entropy.Star{Points: []int{0}, Weights: []float64{-1}, Radii: []float64{0}},
 			entropy.Star{Points: []int{0}, Weights: []float64{math.NaN()}, Radii: []float64{0}}, entropy.Star{Points: []int{0}, Weights: []float64{math.Inf(1)}, Radii: []float64{0}}},
-		"Radii": {entropy.Star{Points: []int{0}, Weights: []float64{1}, Radii: []float64{math.NaN()}}, entropy.Star{Points: []int{0}, Weights: []float64{1}, Radii: []float64{-1}}},
+		"Radii":  {entropy.Star{Points: []int{0}, Weights: []float64{1}, Radii: []float64{math.NaN()}}, entropy.Star{Points: []int{0}, Weights: []float64{1}, Radii: []float64{-1}}},
 		"Inputs": {entropy.Priced{Inputs: []int{3}, Prior: []float64{1}, Prices: []float64{0}}},
-		"Prior":  {entropy.Priced{Inputs: []int{0}}, entropy.Priced{Inputs: []int{0}, Prior: []float64{-1}, Prices: []float64{0}}},
-		"Prices": {entropy.Priced{Inputs: []int{0}, Prior: []float64{1}}, entropy.Priced{Inputs: []int{0}, Prior: []float64{1}, Prices: []float64{math.Inf(1)}}},
+		"Prior":  {entropy.Priced{Inputs: []int{0}, Prior: []float64{-1}, Prices: []float64{0}}},
+		"Prices": {entropy.Priced{Inputs: []int{0}, Prior: []float64{1}, Prices: []float64{math.Inf(1)}}},
 	} {
 		for _, w := range ws {
 			var v *metric.ValueError
