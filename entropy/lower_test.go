@@ -236,6 +236,16 @@ func TestLowerBounds_BelowTheProgram(t *testing.T) {
 	}
 }
 
+// Of 1,000 points of the plane, one a unit of area, the bracket is no wider than 1.4.
+func TestAccuracy_ThousandPointsOfThePlane(t *testing.T) {
+	testkit.Slow(t)
+	for _, alpha := range []float64{0.1, 0.5, 2}[:testkit.Sweep(1, 3)] {
+		if a := testkit.Must(entropy.Accuracy(t.Context(), metric.Same(plane(1000)), []float64{alpha}, nil))[0]; !(a.Ratio() <= 1.4) {
+			t.Errorf("alpha %v: %v is %v wide", alpha, a, a.Ratio())
+		}
+	}
+}
+
 // On k points at distance 1, A = (k-1)/(k-1+e^alpha), by randomized response.
 func TestLowerBounds_ExactOnSimplices(t *testing.T) {
 	testkit.Rounding(t)
