@@ -74,7 +74,10 @@ func TestWitness_BadInput(t *testing.T) {
 		"Points": {entropy.Star{Points: []int{7}, Weights: []float64{1}, Radii: []float64{0}}},
 		"Weights": {entropy.Star{Points: []int{0}, Weights: []float64{-1}, Radii: []float64{0}},
 			entropy.Star{Points: []int{0}, Weights: []float64{math.NaN()}, Radii: []float64{0}}, entropy.Star{Points: []int{0}, Weights: []float64{math.Inf(1)}, Radii: []float64{0}}},
-		"Radii": {entropy.Star{Points: []int{0}, Weights: []float64{1}, Radii: []float64{math.NaN()}}, entropy.Star{Points: []int{0}, Weights: []float64{1}, Radii: []float64{math.Inf(-1)}}},
+		"Radii":  {entropy.Star{Points: []int{0}, Weights: []float64{1}, Radii: []float64{math.NaN()}}, entropy.Star{Points: []int{0}, Weights: []float64{1}, Radii: []float64{-1}}},
+		"Inputs": {entropy.Priced{Inputs: []int{3}, Prior: []float64{1}, Prices: []float64{0}}},
+		"Prior":  {entropy.Priced{Inputs: []int{0}, Prior: []float64{-1}, Prices: []float64{0}}},
+		"Prices": {entropy.Priced{Inputs: []int{0}, Prior: []float64{1}, Prices: []float64{math.Inf(1)}}},
 	} {
 		for _, w := range ws {
 			var v *metric.ValueError
@@ -93,14 +96,14 @@ func TestWitness_BadInput(t *testing.T) {
 	}
 	// Sets that prove nothing.
 	for _, w := range []entropy.Witness{entropy.Star{}, entropy.Star{Points: []int{1}, Weights: []float64{0}, Radii: []float64{1}}, entropy.Star{Points: []int{0, 0}, Weights: []float64{1, 1}, Radii: []float64{1, 1}},
-		entropy.Star{Points: []int{0}, Weights: []float64{1e300}, Radii: []float64{1e300}}, entropy.Star{Points: []int{0}, Weights: []float64{1e-300}, Radii: []float64{-1e300}}} {
+		entropy.Star{Points: []int{0}, Weights: []float64{1e300}, Radii: []float64{1e300}}, entropy.Priced{Inputs: []int{0, 1}, Prior: []float64{0, 0}, Prices: []float64{1, 1}}, entropy.Priced{Inputs: []int{0, 1}, Prior: []float64{1, 1e300}, Prices: []float64{-1e300, 1e300}}} {
 		if v, err := w.Prove(t.Context(), b, 1); v != 0 || err != nil {
 			t.Errorf("%T %+v proves %v (%v)", w, w, v, err)
 		}
 	}
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	for _, w := range []entropy.Witness{entropy.Star{Points: []int{0}, Weights: []float64{1}, Radii: []float64{0}}} {
+	for _, w := range []entropy.Witness{entropy.Star{Points: []int{0}, Weights: []float64{1}, Radii: []float64{0}}, entropy.Priced{Inputs: []int{0}, Prior: []float64{1}, Prices: []float64{0}}} {
 		if v, err := w.Prove(done, b, 1e-9); v != 0 || !errors.Is(err, context.Canceled) {
 			t.Errorf("%T, canceled: %v, %v", w, v, err)
 		}

@@ -18,16 +18,12 @@ import (
 //
 //	A(Z, alpha) >= sum_y g_y / (1 + sum_y g_y/t_y)
 //
-// in three cases, and at least that where its sums are positive.
+// in two cases, and at least that where its sums are positive.
 //
 //   - t_y is the distance of y to the nearest other point of Z under rho2. For,
 //     with the losses at most A, P_y{y} >= 1 - A/t_y, P_x{y} >= w_y P_y{y}, and
 //     A >= sum_y rho2(x,y) P_x{y}. Solve for A. On k points at distance 1 it is
 //     (k-1)/(k-1+e^alpha), which randomized response attains.
-//   - t is the same for all y, Y are 2t apart under rho2, and t from x. For the
-//     open t-balls around Y are disjoint, P_y(z) is spread over that of y, and
-//     at z in it rho2(x,z) - rho2(x,y)/t (t-rho2(y,z)) >= rho2(y,z)
-//     (rho2(x,y)/t - 1) >= 0. Where x or Y are coarser than Z, this is better.
 //   - Y is one point, and t = rho2(x,y), by the triangle inequality.
 //
 // A y pays in the first if t_y is above the bound that the others give. Of points
@@ -47,14 +43,9 @@ type closedStars struct {
 	nearest []float64 // distance to the nearest point that is not at 0, +Inf if none
 	twin    []int     // the next point at rho2-distance 0, -1 for none
 	heads   []int     // the points that are no twin of one before, largest nearest first
-	order   []int     // heads, the farthest from those before it first
-	radii   []float64 // radii[i] is the distance of order[i] to those before it
 }
 
-// coarsePoints is the number of points in the largest net looked at.
-const coarsePoints = 4096
-
-// newClosedStars reads n^2 distances, and farthest-first points read as many.
+// newClosedStars reads n^2 distances.
 func newClosedStars(ctx context.Context, b metric.Bimetric, workers int) (*closedStars, error) {
 	n := b.Len()
 	c := &closedStars{b: b, unit: unitOf(slices.Max(finite.Row(b.Utility, 0, nil)), 800), nearest: make([]float64, n), twin: make([]int, n)}
@@ -79,15 +70,6 @@ func newClosedStars(ctx context.Context, b metric.Bimetric, workers int) (*close
 	if err != nil {
 		return nil, err
 	}
-	order, radii, err := metric.FarthestFirst(ctx, b.Utility, min(n, coarsePoints), 0)
-	if err != nil {
-		return nil, err
-	}
-	for i, y := range order {
-		if !later[y] {
-			c.order, c.radii = append(c.order, y), append(c.radii, radii[i])
-		}
-	}
 	for _, y := range slices.Backward(spaces.Ascending(c.nearest)) {
 		if !later[y] {
 			c.heads = append(c.heads, y)
@@ -100,19 +82,11 @@ func newClosedStars(ctx context.Context, b metric.Bimetric, workers int) (*close
 type closedStar struct {
 	x   int
 	v   float64 // the best value, in units
-	how method  // of the best
-	k   int     // by how many of heads or order, or by which point
+	by  int     // by which one point, -1: the first heads
+	k   int     // so many of them
 	sum float64 // S_x
 	g   float64 // sum_y g_y
 }
-
-type method int
-
-const (
-	byAll  method = iota // heads
-	byNet                // order
-	byPair               // with one other point
-)
 
 // at returns the closed stars of all points, which depend on the level alone.
 // O(n^2).
@@ -121,20 +95,20 @@ func (c *closedStars) at(ctx context.Context, alpha float64, o *Options) ([]clos
 	out := make([]closedStar, n)
 	err := parallel.Chunks(ctx, n, 64, o.Workers, o.Progress, func(_, lo, hi int) {
 		rows := spaces.NewRows(c.b)
-		w, g := make([]float64, n), make([]float64, n) // of heads
+		g := make([]float64, n) // of heads
 		for x := lo; x < hi; x++ {
 			r1, r2 := rows.At(x)
 			s := &out[x]
 			s.x = x
 			for _, y := range c.heads {
 				root := math.Exp(-float64(alpha*r1[c.nearestTwin(y, r1)]) / 2)
-				w[y], g[y] = float64(root*root), float64(r2[y]*c.unit*root*root)
-				if r2[y] == 0 {
+				w := float64(root * root)
+				if g[y] = float64(r2[y] * c.unit * root * root); r2[y] == 0 {
 					continue
 				}
-				s.sum, s.g = s.sum+w[y], s.g+g[y]
-				if v := g[y] / (1 + w[y]) * spaces.SlackDown; v > s.v {
-					s.v, s.how, s.k = v, byPair, y
+				s.sum, s.g = s.sum+w, s.g+g[y]
+				if v := g[y] / (1 + w) * spaces.SlackDown; v > s.v {
+					s.v, s.by = v, y
 				}
 			}
 			sum, total := 0.0, 1.0
@@ -142,29 +116,7 @@ func (c *closedStars) at(ctx context.Context, alpha float64, o *Options) ([]clos
 				t := c.nearest[y] * c.unit
 				sum, total = sum+g[y], total+g[y]/t
 				if v := sum / total; v > s.v {
-					s.v, s.how, s.k = v, byAll, i+1
-				}
-			}
-			// In a net the point nearest to x, with g = most, is not counted
-			// while it is too near.
-			sum = 0
-			near, most := math.Inf(1), 0.0
-			for i, y := range c.order {
-				d := r2[y] * c.unit
-				switch {
-				case d == 0:
-				case d < near:
-					sum, near, most = sum+most, d, g[y]
-				default:
-					sum += g[y]
-				}
-				t := c.radii[i] / 2 * c.unit
-				all := sum
-				if near >= t {
-					all += most
-				}
-				if v := all / (1 + all/t) * spaces.SlackDown; i > 0 && v > s.v {
-					s.v, s.how, s.k = v, byNet, i+1
+					s.v, s.by, s.k = v, -1, i+1
 				}
 			}
 		}
@@ -172,7 +124,7 @@ func (c *closedStars) at(ctx context.Context, alpha float64, o *Options) ([]clos
 	return out, err
 }
 
-// settled tells whether no star can beat the best closed star by more than a
+// settled tells whether no bound can beat the best closed star by more than a
 // thousandth: a mechanism is as good.
 func (c *closedStars) settled(all []closedStar, best closedStar) bool {
 	for _, s := range all {
@@ -183,7 +135,7 @@ func (c *closedStars) settled(all []closedStar, best closedStar) bool {
 	return len(c.heads) == len(all)
 }
 
-// settledAt is the relative gap where the search for stars is spared.
+// settledAt is the relative gap where the program is spared.
 const settledAt = 1e-3
 
 // nearestTwin returns y or its twin that is nearest by the distances r1.
@@ -212,16 +164,12 @@ func (c *closedStars) star(s closedStar) Star {
 	// rounding of distances.
 	switch {
 	case s.v == 0:
-	case s.how == byAll:
+	case s.by >= 0:
+		add(s.by, r2[s.by], spaces.SlackDown)
+	default:
 		for _, y := range c.heads[:s.k] {
 			add(y, c.nearest[y], 1)
 		}
-	case s.how == byNet:
-		for _, y := range c.order[:s.k] {
-			add(y, c.radii[s.k-1]/2, spaces.SlackDown)
-		}
-	default:
-		add(s.k, r2[s.k], spaces.SlackDown)
 	}
 	return out
 }

@@ -75,10 +75,10 @@ func Example() {
 	}
 	fmt.Println("entropic scale in km:", s[0])
 	// Output:
-	// accuracy in km: [0.954497, 1.12774]
+	// accuracy in km: [1.07643, 1.12774]
 	// below: linear programming duality
 	// above: exponential
-	// an error of 500 m needs alpha > 2.08 per km, by the star
+	// an error of 500 m needs alpha > 2.14 per km, by the program
 	// entropic scale in km: 1.41421, by 3 points within 1 of point 9
 }
 
@@ -92,8 +92,8 @@ func ExampleAccuracy() {
 		fmt.Printf("  %-5v %6.3f  %-15s %s\n", b.Kind, b.Value, b.Name, b.Source)
 	}
 	// Output:
-	// the optimum is in [0.633, 0.639] km: at most 1 % to gain
-	//   lower  0.633  star            linear programming duality
+	// the optimum is in [0.637, 0.639] km: at most 0 % to gain
+	//   lower  0.637  program         linear programming duality
 	//   lower  0.593  closed star     linear programming duality
 	//   upper  0.639  exponential     loss of remapped outputs
 	//   upper  0.736  tight weights   exact loss
@@ -108,8 +108,8 @@ func ExampleLowerBounds() {
 	v := must(bounds[0].Witness.Prove(ctx, b, 1))
 	fmt.Printf("proved again: %.4f\n", v)
 	// Output:
-	// lower 0.632838 by star (linear programming duality)
-	// proved again: 0.6328
+	// lower 0.637065 by program (linear programming duality)
+	// proved again: 0.6371
 }
 
 func ExampleUpperBounds() {
@@ -130,7 +130,7 @@ func ExampleLevelFor() {
 	}
 	fmt.Printf("a worst loss of 500 m needs alpha > %.2f per km, by the %s\n", alpha, by.Name)
 	// Output:
-	// a worst loss of 500 m needs alpha > 1.27 per km, by the star
+	// a worst loss of 500 m needs alpha > 1.28 per km, by the program
 }
 
 func ExampleStandardBound() {

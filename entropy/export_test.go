@@ -5,4 +5,5 @@ type (
 	Constant   = constantOutput
 	NetOutputs = netOutputs
 	Answer     = answer
+	Priced     = priced
 )

@@ -51,7 +51,7 @@ func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *Options) 
 			} else {
 				pair := Star{X: x, Points: []int{x, y}, Weights: []float64{1, 1}, Radii: []float64{0, r2[y] * spaces.SlackDown}}
 				if v, err := pair.Prove(ctx, b, 1); err != nil || v > loss {
-					return math.Inf(1), Bound{Lower, v, "closed star", sourceStar, pair}, err
+					return math.Inf(1), Bound{Lower, v, "closed star", sourceDual, pair}, err
 				}
 			}
 		}

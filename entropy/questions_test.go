@@ -147,127 +147,26 @@ func (q question) mend(p distances) {
 	shorten(p.rho2)
 }
 
-// step returns a space near p, more or less: one distance or those of a point are another
-// times as large, or a point moves beside another.
-func (q question) step(rng *rand.Rand, p distances) distances {
-	n := p.n
-	out := distances{n, slices.Clone(p.rho1), slices.Clone(p.rho2)}
-	by := math.Exp(math.Exp(-4*rng.Float64()) * rng.NormFloat64())
-	i, j, near, kind, which := rng.IntN(n), rng.IntN(n), rng.Float64(), rng.IntN(4), 1+rng.IntN(3)
-	for k, d := range [][]float64{out.rho1, out.rho2} {
-		if which>>k&1 == 0 || i == j {
-			continue
-		}
-		gap := near * d[i*n+j]
-		for l := range n {
-			v := d[i*n+l]
-			switch {
-			case kind == 3:
-				v = d[j*n+l]
-			case kind == 2 || l == j:
-				v *= by
-			}
-			if l == j && kind == 3 {
-				v = gap
-			}
-			if l != i {
-				d[i*n+l], d[l*n+i] = v, v
-			}
-		}
-	}
-	q.mend(out)
-	return out
-}
-
-// search climbs from the worst of the known spaces of n points and from random starts.
-func (q question) search(t testing.TB, n, starts, steps int, seed uint64) (best distances, quotient float64) {
-	t.Helper()
-	for _, p := range q.known(n) {
-		if v := q.quotient(t, p); v > quotient {
-			best, quotient = p, v
-		}
-	}
-	for k := range starts {
-		r := random.Seeded(seed*1000 + uint64(k))
-		p, v := best, quotient
-		if k > 0 {
-			p = q.start(r, n)
-			v = q.quotient(t, p)
-		}
-		for range steps {
-			next := q.step(r, p)
-			if w := q.quotient(t, next); w >= v {
-				p, v = next, w
-			}
-		}
-		if v > quotient {
-			best, quotient = p, v
-		}
-	}
-	return best, quotient
-}
-
-// BenchmarkAccuracy is of uniform points of the plane, one a unit of area. It reports Hi/Lo.
-func BenchmarkAccuracy(b *testing.B) {
-	const n = 1000
+// plane are n uniform points of the plane, one a unit of area.
+func plane(n int) metric.Finite {
 	r := random.Seeded(1)
 	pts := make([][2]float64, n)
 	for i := range pts {
-		pts[i] = [2]float64{r.Float64() * math.Sqrt(n), r.Float64() * math.Sqrt(n)}
+		pts[i] = [2]float64{r.Float64() * math.Sqrt(float64(n)), r.Float64() * math.Sqrt(float64(n))}
 	}
-	f := testkit.Must(metric.NewPoints(pts, metric.Plane{}))
+	return testkit.Must(metric.NewPoints(pts, metric.Plane{}))
+}
+
+// BenchmarkAccuracy is of points of the plane. It reports Hi/Lo.
+func BenchmarkAccuracy(b *testing.B) {
+	const n = 1000
+	f := plane(n)
 	for _, alpha := range []float64{.1, .5, 2} {
 		b.Run(fmt.Sprintf("n=%d/alpha=%v", n, alpha), func(b *testing.B) {
 			for b.Loop() {
 				b.ReportMetric(testkit.Must(entropy.Accuracy(b.Context(), metric.Same(f), []float64{alpha}, nil))[0].Ratio(), "Hi/Lo")
 			}
 		})
-	}
-}
-
-// BenchmarkQuestions searches small spaces for the largest quotients, and logs them: some
-// seconds. From dense(n) at c = d = 1/2 no search has
-// climbed any higher.
-func BenchmarkQuestions(b *testing.B) {
-	for _, q := range questions {
-		for _, n := range []int{3, 5, 8} {
-			b.Run(fmt.Sprintf("%+v/n=%d", q, n), func(b *testing.B) {
-				var p distances
-				var v float64
-				for b.Loop() {
-					p, v = q.search(b, n, 4, 100, 1)
-				}
-				b.ReportMetric(v, "quotient")
-				b.Logf("quotient %v at\n%v", v, p)
-			})
-		}
-	}
-}
-
-// A search is about spaces as the question has them, and reports no less than the known
-// ones have, of which the formula is in THEOREMS.md.
-func TestQuestions_Search(t *testing.T) {
-	for _, q := range questions {
-		const n = 4
-		p, v := q.search(t, n, 2, 15, 7)
-		b := p.space()
-		testkit.Check(t, metric.Validate(t.Context(), b.Privacy, nil))
-		testkit.Check(t, metric.Validate(t.Context(), b.Utility, nil))
-		for i, d := range p.rho1 {
-			if q.dominated && p.rho2[i] > d || q.one && p.rho2[i] != d {
-				t.Errorf("%+v: rho2 = %v, rho1 = %v", q, p.rho2[i], d)
-			}
-		}
-		r := math.Log(n) / q.c // where s = 0
-		formula := (n - 1) / (n - 1 + math.Exp(r)) * math.Exp(q.d*r)
-		if q.d == 0 {
-			formula *= r
-		} else {
-			formula = max(formula, (n-1.)/(2*n))
-		}
-		if v < formula*(1-2e-3) || v != q.quotient(t, p) {
-			t.Errorf("%+v: %v, formula %v", q, v, formula)
-		}
 	}
 }
 

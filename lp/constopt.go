@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/lp/internal/ipm"
-	"github.com/metricdp/metricdp/lp/internal/ipm/constopt"
+	"github.com/metricdp/metricdp/internal/ipm"
+	"github.com/metricdp/metricdp/internal/ipm/constopt"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )

@@ -6,8 +6,8 @@ import (
 
 	"github.com/metricdp/metricdp/internal/direct"
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/ipm"
 	"github.com/metricdp/metricdp/internal/random"
-	"github.com/metricdp/metricdp/lp/internal/ipm"
 	"github.com/metricdp/metricdp/metric"
 )
 

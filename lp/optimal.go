@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/internal/directed"
-	"github.com/metricdp/metricdp/lp/internal/ipm"
+	"github.com/metricdp/metricdp/internal/ipm"
 	"github.com/metricdp/metricdp/metric"
 )
 

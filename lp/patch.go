@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/directed"
-	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/internal/ipm"
 	"github.com/metricdp/metricdp/lp/internal/kernel"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -201,96 +201,24 @@ func (e *extension) undominated(inputs []int, slack float64) (outputs []int, mos
 }
 
 // lift returns a bound for the inputs and all outputs, from the prices of some outputs.
-//
-// For every other output w costs start as c[u] = z[u] loss(u,w). For f >= 0 the constraint
-// f (exp(e(u,v)) M[v,w] - M[u,w]) >= 0 allows to add f to c[u] and to take
-// exp(e(u,v)) f from c[v]. Costs are moved so from inputs above their price to those
-// below, the pairs first that lose least: v behind u, seen from w. Then sum_u min_w
-// c_w[u] is a bound, whatever was moved.
 func (e *extension) lift(inputs, outputs []int, proof *prices) (float64, error) {
-	n, m := len(inputs), e.m
+	n := len(inputs)
 	budget := make([]float64, n*n)
 	for i, u := range inputs {
 		for j, v := range inputs {
 			budget[i*n+j] = e.budget[u*e.n+v]
 		}
 	}
-	priced := make([]bool, m)
-	for _, w := range outputs {
-		priced[w] = true
+	var rest []int
+	for w := range e.m {
+		if !slices.Contains(outputs, w) {
+			rest = append(rest, w)
+		}
 	}
-	mass := 0.0
-	for _, z := range proof.z {
-		mass = directed.AddUp(mass, z)
-	}
-	const size = 16
-	least := make([][]float64, (m+size-1)/size)
-	err := parallel.Chunks(e.ctx, m, size, e.o.Workers, nil, func(k, lo, hi int) {
-		least[k] = slices.Clone(proof.y)
-		c := make([]float64, n)
-		for w := lo; w < hi; w++ {
-			if priced[w] {
-				continue
-			}
-			for i, u := range inputs {
-				c[i] = directed.MulDown(proof.z[i], e.loss[w*e.n+u])
-			}
-			move(c, proof.y, proof.z, budget)
-			for i, v := range c {
-				least[k][i] = min(least[k][i], v)
-			}
+	bound, _, err := ipm.Lift(e.ctx, budget, proof.z, proof.y, len(rest), e.o.Workers, func(w int, to []float64) {
+		for i, u := range inputs {
+			to[i] = e.loss[rest[w]*e.n+u]
 		}
 	})
-	sum := 0.0
-	for i, low := range proof.y {
-		for _, l := range least {
-			if l != nil { // nil where the context is done
-				low = min(low, l[i])
-			}
-		}
-		sum = directed.AddDown(sum, low)
-	}
-	return directed.DivDown(sum, mass), err
-}
-
-// move raises costs that are below their targets by lowering others, rounded down.
-func move(c, target, z, budget []float64) {
-	n := len(c)
-	type pair struct {
-		u, v   int
-		detour float64
-	}
-	var pairs []pair
-	home, ratio := 0, math.Inf(1) // the input nearest to the output
-	for i, v := range c {
-		if z[i] > 0 && v < ratio*z[i] {
-			home, ratio = i, v/z[i]
-		}
-	}
-	for u := range n {
-		if c[u] >= target[u] {
-			continue
-		}
-		for v := range n {
-			if c[v] > target[v] {
-				pairs = append(pairs, pair{u, v, budget[u*n+v] + budget[u*n+home] - budget[v*n+home]})
-			}
-		}
-	}
-	slices.SortFunc(pairs, func(a, b pair) int {
-		return cmp.Or(cmp.Compare(a.detour, b.detour), cmp.Compare(a.u, b.u), cmp.Compare(a.v, b.v))
-	})
-	for _, p := range pairs {
-		need, spare := target[p.u]-c[p.u], c[p.v]-target[p.v]
-		if need <= 0 || spare <= 0 {
-			continue
-		}
-		factor := directed.ExpUp(budget[p.u*n+p.v])
-		f := min(need, spare/factor)
-		if !(f > 0 && factor <= math.MaxFloat64) {
-			continue
-		}
-		c[p.u] = directed.AddDown(c[p.u], f)
-		c[p.v] = directed.SubDown(c[p.v], directed.MulUp(f, factor))
-	}
+	return bound, err
 }

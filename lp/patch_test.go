@@ -6,7 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -79,69 +78,6 @@ func TestUndominated_KeepsWithinTheSlack(t *testing.T) {
 			if least > slack || slack < asked || len(kept) > patchOutputs*anchors {
 				t.Errorf("%d anchors, slack %v: %d outputs kept, %v needed, %v stated", anchors, asked, len(kept), least, slack)
 			}
-		}
-	}
-}
-
-// A cost is moved where the constraint of two inputs is an equality, so that no channel
-// pays more under what came out, in 300 bits.
-func TestMove_RoundsDown(t *testing.T) {
-	r := random.Seeded(12)
-	moved := 0
-	for range 500 {
-		e := 3 * r.Float64()
-		was := []float64{r.Float64(), 2 + 20*r.Float64()}
-		c := []float64{was[0], was[1]}
-		move(c, []float64{1 + r.Float64(), 1}, []float64{1, 1}, []float64{0, e, e, 0})
-		if c[0] == was[0] {
-			continue
-		}
-		moved++
-		// x = (exp(e), 1) pays f exp(e) more and less.
-		low, high := exact.ExpBounds(big.NewFloat(e), 300)
-		more := wide(0).Mul(wide(0).Sub(wide(c[0]), wide(was[0])), high)
-		if less := wide(0).Sub(wide(was[1]), wide(c[1])); more.Cmp(less) > 0 && wide(0).Mul(wide(0).Sub(wide(c[0]), wide(was[0])), low).Cmp(less) > 0 {
-			t.Fatalf("exp(%v) x: %v becomes %v, which costs more", e, was, c)
-		}
-	}
-	if moved < 300 {
-		t.Errorf("%d moves", moved)
-	}
-}
-
-// Two inputs and an output without a price, whose cost is moved as far as privacy
-// allows: the bound is at most (c0 + c1/exp(e))/(z0+z1), in 400 bits.
-func TestLift_RoundsDown(t *testing.T) {
-	r := random.Seeded(13)
-	for trial := range 400 {
-		alpha, d := 20*r.Float64(), 1+r.Float64()
-		loss := []float64{1 + r.Float64(), 1 + r.Float64()} // of output 2
-		b := metric.Bimetric{
-			Privacy: space.Func(3, func(i, j int) float64 { return d }),
-			Utility: space.Func(3, func(i, j int) float64 {
-				if j == 2 {
-					return loss[i]
-				}
-				return 1
-			}),
-		}
-		z := []float64{1 + r.Float64(), (1 + r.Float64()) * math.Exp(alpha*d)}
-		y := []float64{100, 0}
-		if trial%2 == 0 { // nothing to move
-			z[1] = 1 + r.Float64()
-			y[1] = 100
-		}
-		e := &extension{problem: testkit.Must(read(t.Context(), "test", b, alpha, &Options{Outputs: []int{1, 2}}))}
-		got := testkit.Must(e.lift([]int{0, 1}, []int{0}, &prices{z: z, y: y}))
-		least, _ := exact.ExpBounds(wide(0).Mul(wide(alpha), wide(d)), 400)
-		want := wide(0).Mul(wide(z[1]), wide(loss[1]))
-		if trial%2 == 1 {
-			want.Quo(want, least)
-		}
-		want.Add(want, wide(0).Mul(wide(z[0]), wide(loss[0])))
-		want.Quo(want, wide(0).Add(wide(z[0]), wide(z[1])))
-		if v, _ := want.Float64(); wide(got).Cmp(want) > 0 || got < v*(1-1e-12)-0x1p-50 { // an ulp of what is left of c1
-			t.Fatalf("trial %d: %v, exactly %v", trial, got, want)
 		}
 	}
 }

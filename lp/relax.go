@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/direct"
+	"github.com/metricdp/metricdp/internal/ipm"
 	"github.com/metricdp/metricdp/lp/internal/envelope"
-	"github.com/metricdp/metricdp/lp/internal/ipm"
 )
 
 // Points of the plane have n^2/2 pairs that no others imply, but hardly any of them bind.

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/metricdp/metricdp/internal/ipm"
 	"github.com/metricdp/metricdp/internal/parallel"
-	"github.com/metricdp/metricdp/lp/internal/ipm"
 )
 
 // The mixture tried first has a relative margin of firstMargin; an audit that

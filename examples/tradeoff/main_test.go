@@ -11,16 +11,16 @@ var tradeoff = demotest.Program{Name: "tradeoff", Main: run, Ext: ".csv"}
 
 const goldenCities = `
 alpha (per km)  lower (km)  by             entropic  diametric   standard      tuned      tight      const    optimal      upper  by                ratio
-     0.0002000        3792  star               6425       3618      11740      11025          -       4408       4286       4286  optimal           1.130
-      0.002000       369.5  star              402.2      251.1       1261      849.2      489.1      405.2      402.4      402.4  optimal           1.089
-       0.02000       21.52  star              35.05      29.82      46.09      25.60      25.02      21.85      21.77      21.77  optimal           1.012
+     0.0002000        4166  program            6425       3618      11740      11025          -       4408       4286       4286  optimal           1.029
+      0.002000       400.6  program           402.2      251.1       1261      849.2      489.1      405.2      402.4      402.4  optimal           1.005
+       0.02000       21.77  program           35.05      29.82      46.09      25.60      25.02      21.85      21.77      21.77  optimal           1.000
 `
 
 const goldenMammals = `
 alpha (per edge)      lower  by             entropic  diametric   standard      tuned      tight      const    optimal    relaxed  relaxed tuned      upper  by                ratio
-          0.2000     0.2498  star             0.2500     0.2247     0.4654     0.4594          -     0.2522     0.2517     0.3503         0.3275     0.2517  optimal           1.008
-           1.000    0.06107  star                  0    0.03383     0.2364    0.07860    0.07467    0.06254    0.06174     0.1784        0.07531    0.06174  optimal           1.011
-           2.000   0.005994  star                  0   0.004579    0.06681   0.006100   0.006042   0.006135   0.005998    0.06588       0.006100   0.005998  optimal           1.001
+          0.2000     0.2515  program          0.2500     0.2247     0.4654     0.4594          -     0.2522     0.2517     0.3503         0.3275     0.2517  optimal           1.001
+           1.000    0.06171  program               0    0.03383     0.2364    0.07860    0.07467    0.06254    0.06174     0.1784        0.07531    0.06174  optimal           1.001
+           2.000   0.005992  program               0   0.004579    0.06681   0.006100   0.006042   0.006135   0.005998    0.06588       0.006100   0.005998  optimal           1.001
 `
 
 func TestTradeoff_Flags(t *testing.T) { tradeoff.Agrees(t) }

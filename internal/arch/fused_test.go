@@ -25,8 +25,7 @@ var fusable = map[string]string{
 	"internal/testkit":        "no library code",
 	"mechanism/mechanismtest": "statistics, with error far above rounding",
 
-	"lp/internal/ipm":       solver,
-	"entropy/internal/star": solver,
+	"internal/ipm": solver,
 
 	"mechanism/exponential/internal/cells":        "weights, whose exact values are audited",
 	"mechanism/measure/table/internal/population": "rows that fit public counts, and levels that a ledger of whole quanta holds",
@@ -42,7 +41,7 @@ const (
 )
 
 // strict are files of fusable folders where the rule holds all the same.
-var strict = []string{"lp/internal/ipm/certificate.go", "lp/internal/ipm/constopt/solve.go", "lp/internal/ipm/solve.go"}
+var strict = []string{"internal/ipm/certificate.go", "internal/ipm/constopt/solve.go", "internal/ipm/lift.go", "internal/ipm/solve.go"}
 
 // TestFused_NoProductOfAProof compiles the module for machines that fuse, and
 // fails for every fused product outside the files above. It takes a compiler for
@@ -200,7 +199,7 @@ var (
 			t.Errorf("fusable names what is not there: %v", err)
 		}
 	}
-	if !mayFuse("lp/internal/ipm/step.go") || mayFuse("lp/internal/ipm/certificate.go") || mayFuse("internal/exact/exp.go") {
+	if !mayFuse("internal/ipm/step.go") || mayFuse("internal/ipm/certificate.go") || mayFuse("internal/exact/exp.go") {
 		t.Error("mayFuse")
 	}
 }

@@ -24,7 +24,7 @@ var ofLP = []scenario{
 		}
 		return out
 	}},
-	{"losses", "^lp/internal/ipm/|^lp/star.go|^lp/problem.go:91 ", func() (out []end) { // a better bound ends the program earlier
+	{"losses", "^internal/ipm/|^lp/star.go|^lp/problem.go:91 ", func() (out []end) { // a better bound ends the program earlier
 		for _, o := range []*lp.Options{nil, {Prior: []float64{.1, .2, .3, .1, .1, .1, .1}}, {Outputs: []int{1, 3}}} {
 			for _, a := range []float64{0.3, 3} {
 				s := must(lp.Optimal(ctx, two, a, o))
@@ -66,7 +66,7 @@ var ofLP = []scenario{
 		s := must(lp.Optimal(ctx, metric.Same(space.Uniform(260, random.Seeded(7))), 5, o))
 		return append(out, both("extended", s.DualBound, s.Objective)...)
 	}},
-	{"stars", "^lp/internal/ipm/", func() (out []end) {
+	{"stars", "^internal/ipm/", func() (out []end) {
 		for _, o := range []*lp.Options{{Prior: []float64{.3, .2, .2, .2, .1}}, {Prior: []float64{.2, .2, .2, .2, .2}}, {Prior: []float64{.2, .2, .2, .2, .2}, Outputs: []int{0, 1, 2}}} {
 			for _, a := range []float64{1, 4} {
 				s := must(lp.Optimal(ctx, metric.Same(space.Simplex(5, 0.7)), a, o))

@@ -104,7 +104,7 @@ func bounds(ctx context.Context, r *exhibit.Run) {
 	entropic.Say(r, "Theorem 3.1", "s(2 alpha)/8 <= A, random spaces of one and two metrics", "always", exhibit.Holds, "in the printed proof a ceiling must be a floor; the statement stands")
 	diametric.Say(r, "Theorem 3.2", "s_o(2 alpha)/5 <= A", "always", exhibit.Holds, "")
 	r.Say("Definition 1.2", "share of A proved, on average: by s, by s_o, by entropy.LowerBounds", "-", fmt.Sprintf("%.3f, %.3f, %.3f", shares[0], shares[1], shares[2]),
-		exhibit.If(shares[2] > 2*max(shares[0], shares[1]), exhibit.Better), "a star: whatever is likely at one point is not unlikely at the others")
+		exhibit.If(shares[2] > 2*max(shares[0], shares[1]), exhibit.Better), "the dual of a program with some of the points as inputs, mended to hold for all outputs")
 	private.Say(r, "Definition 1.1", "both mechanisms are alpha-private", "always", exhibit.Holds, "audited")
 	net.Say(r, "Lemma 4.1", "one metric: A <= loss of the exponential mechanism on a net <= the bound", "s + 1/alpha up to constants", exhibit.Holds,
 		fmt.Sprintf("entropy.StandardBound: min over u >= 2 of 3s + u/alpha + e^(-u/6) (9s + (3u+12)/alpha); the loss is at most %.2f of it, and %.2f A", most[0], excess[0]))

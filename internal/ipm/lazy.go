@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/bitset"
-	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
+	"github.com/metricdp/metricdp/internal/ipm/kkt"
 )
 
 // The parameters, by experiment on 100 to 200 points of the plane (all insensitive

@@ -5,8 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/metricdp/metricdp/lp/internal/ipm/byinput"
-	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
+	"github.com/metricdp/metricdp/internal/ipm/byinput"
+	"github.com/metricdp/metricdp/internal/ipm/kkt"
 )
 
 // byInputs is the structure of problems whose inputs are eliminated, one after another,

@@ -3,7 +3,7 @@ package ipm
 import (
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
+	"github.com/metricdp/metricdp/internal/ipm/kkt"
 )
 
 // rows are the privacy rows of one column: l is lambda, s the slack, r = 1/s and p pull,

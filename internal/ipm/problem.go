@@ -44,7 +44,7 @@
 // caller repairs and audits it.
 package ipm
 
-import "github.com/metricdp/metricdp/lp/internal/ipm/kkt"
+import "github.com/metricdp/metricdp/internal/ipm/kkt"
 
 // MaxBudget is the largest budget imposed on a pair: entries of a column then
 // differ by at most exp(600) = 1e260, and their quotients and the duals stay

@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/ipm"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
-	"github.com/metricdp/metricdp/lp/internal/ipm"
 )
 
 // programOf is the program of ConstOPT for n points with one metric for loss and, times

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/lapack/lapack64"
 
 	"github.com/metricdp/metricdp/internal/dense"
-	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
+	"github.com/metricdp/metricdp/internal/ipm/kkt"
 )
 
 // factorBlock factors the block of output w in units of x, H = R'R, Y last, and

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/metricdp/metricdp/lp/internal/ipm"
+	"github.com/metricdp/metricdp/internal/ipm"
 )
 
 // pinned is the room below which an unknown counts as determined, because

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
+	"github.com/metricdp/metricdp/internal/ipm/kkt"
 )
 
 // stats is what a task learns about a direction: the least ds/s and

@@ -24,8 +24,8 @@ import (
 	"context"
 	"math"
 
-	"github.com/metricdp/metricdp/lp/internal/ipm"
-	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
+	"github.com/metricdp/metricdp/internal/ipm"
+	"github.com/metricdp/metricdp/internal/ipm/kkt"
 )
 
 // Problem is one program of ConstOPT. Matrices are flat, and neither modified

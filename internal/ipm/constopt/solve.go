@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/directed"
-	"github.com/metricdp/metricdp/lp/internal/ipm"
-	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
+	"github.com/metricdp/metricdp/internal/ipm"
+	"github.com/metricdp/metricdp/internal/ipm/kkt"
 )
 
 // iterate takes steps until the gap is at the tolerance, relative to the part of the

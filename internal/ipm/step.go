@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
-	"github.com/metricdp/metricdp/lp/internal/ipm/kkt"
+	"github.com/metricdp/metricdp/internal/ipm/kkt"
 )
 
 // The parameters of a step beside those of package kkt, by experiment on 100 to 300
