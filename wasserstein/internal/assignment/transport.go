@@ -23,7 +23,7 @@ const (
 var trials = [...]struct {
 	bids         int
 	share, ratio float64
-}{{4, 0.5, 1}, {8, 1, 0.6}, {16, 0.06, 0.6}, {24, 1, 0.56}}
+}{{4, 0.5, 1}, {8, 1, 0.6}, {16, 0.1, 0.45}, {24, 1, 0.56}}
 
 // Flow moves Mass from row I to column J at Cost a unit.
 type Flow struct {
