@@ -14,8 +14,7 @@
 //   - [Solve]: a short tour with a lower bound ([Bound]).
 //   - [SpaceFilling]: the fastest tour, of points with coordinates.
 //   - [CoveringIntegral]: some tour is no longer, from covering numbers alone.
-//   - [Fold] lays a space out along a tour; [Folding.Locality] tells how far apart near
-//     points come to lie.
+//   - [Fold] lays a space out along a tour.
 //
 // # Guarantees
 //

@@ -50,9 +50,6 @@ func TestErrors_SayWhatIsWrong(t *testing.T) {
 		{testkit.Err(Solve(ctx, f, &SolveOptions{Neighbors: -1})), "Solve: Neighbors = -1"},
 		{testkit.Err(Solve(ctx, f, &SolveOptions{Bound: 9})), "Solve: Bound = 9"},
 		{testkit.Err(Fold(f, short)), "Fold: t has size 3"},
-		{testkit.Err(new(Folding).Locality(ctx, f)), "Folding.Locality: folding has size 0"},
-		{testkit.Err((&Folding{Order: good.Order}).Locality(ctx, f)), "Folding.Locality: Position has size 0"},
-		{testkit.Err((&Folding{Order: good.Order, Position: make([]float64, 30), Rank: twice}).Locality(ctx, f)), "Folding.Locality: Rank[7]"},
 		{testkit.Err(CoveringIntegral(ctx, space.Constant(0, 1))), "CoveringIntegral: f: empty input"},
 		{testkit.Err(CoveringIntegral(ctx, space.Constant(5, nan))), "CoveringIntegral: 0 <= d(i,j) < Inf fails at i=0, j=1 by NaN"},
 	} {

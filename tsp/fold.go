@@ -1,10 +1,6 @@
 package tsp
 
 import (
-	"cmp"
-	"context"
-	"fmt"
-	"math"
 	"slices"
 	"sort"
 
@@ -20,7 +16,7 @@ import (
 //	|Position of i - Position of j| >= Distance(i, j).
 //
 // The way back is 1-Lipschitz: a private measure on the line gives one on the space that is no
-// worse in W1 (BSV22, Propositions 6.5 and 7.1). See [Folding.Locality] for the other direction.
+// worse in W1 (BSV22, Propositions 6.5 and 7.1).
 type Folding struct {
 	Order    []int     // the points, from left to right
 	Position []float64 // of Order[k] at k: 0 first, never decreasing
@@ -131,62 +127,4 @@ func (l *Folding) Nearest(x float64) int {
 		k = sort.SearchFloat64s(l.Position, l.Position[k-1])
 	}
 	return l.Order[k]
-}
-
-// Locality tells how far apart on the line points come to lie that are nearest neighbors in the
-// space. A stretch is |Position of i - Position of j| over Distance(i, j), j the nearest neighbor
-// of i: at least 1.
-type Locality struct {
-	Mean, Median, Max float64 // of the stretches
-	Kept              float64 // the fraction of points whose stretch is at most 2
-	Points            int     // how many points were measured
-}
-
-// String returns the figures in one line.
-func (l Locality) String() string {
-	return fmt.Sprintf("stretch of %d nearest neighbors: median %.3g, mean %.3g, max %.3g, at most 2 for %.3g %%",
-		l.Points, l.Median, l.Mean, l.Max, 100*l.Kept)
-}
-
-// Locality measures the folding of f, without points that share their place, in
-// the time of [metric.Index.NearestNeighbors].
-func (l *Folding) Locality(ctx context.Context, f metric.Finite) (out Locality, err error) {
-	const op = "tsp: Folding.Locality"
-	defer name(op, &err)
-	if err := checkOrder(op, "folding", fault.Len(f), l.Order); err != nil {
-		return Locality{}, err
-	}
-	n := len(l.Order)
-	if len(l.Position) != n {
-		return Locality{}, &fault.SizeError{Op: op, Arg: "Position", Got: len(l.Position), Want: fmt.Sprint(n)}
-	}
-	if err := cmp.Or(fault.AllFinite(op, "Position", l.Position), fault.Permutation(op, "Rank", l.Rank, n)); err != nil {
-		return Locality{}, err
-	}
-	if n == 1 {
-		return Locality{}, nil
-	}
-	near, err := metric.NewIndex(f).NearestNeighbors(ctx, 1)
-	if err != nil {
-		return Locality{}, err
-	}
-	var s []float64
-	for i, j := range near {
-		if j < 0 {
-			return Locality{}, witness(f, i)
-		}
-		if d := f.Distance(i, j); d > 0 {
-			s = append(s, math.Abs(l.Position[l.Rank[i]]-l.Position[l.Rank[j]])/d)
-		}
-	}
-	if out.Points = len(s); out.Points == 0 {
-		return out, nil
-	}
-	slices.Sort(s)
-	for _, v := range s {
-		out.Mean += v / float64(len(s))
-	}
-	kept := sort.Search(len(s), func(k int) bool { return s[k] > 2 })
-	out.Median, out.Max, out.Kept = s[len(s)/2], s[len(s)-1], float64(kept)/float64(len(s))
-	return out, nil
 }

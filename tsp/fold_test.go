@@ -41,9 +41,6 @@ func TestFold_IsLipschitzForAllPairs(t *testing.T) {
 				if open, err := tour.Open(f); err != nil || open.Length != l.Length() || open.Length > tour.Length {
 					t.Error(name, open, l.Length(), err)
 				}
-				if at, err := l.Locality(t.Context(), f); err != nil || at.Points > 0 && !(at.Median >= 1-1e-15 && at.Mean <= at.Max) {
-					t.Error(name, at, err)
-				}
 			}
 		}
 	}

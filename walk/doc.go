@@ -10,7 +10,7 @@
 // of halves a level, and a partial sum meets the noise once a level.
 //
 //   - [Balanced], [Levels] and [NewTree] make a tree, best with 10 to 20 children a node.
-//   - [Tree.Counts] and [Tree.Haar] go from cells to counts or differences of halves;
+//   - [Tree.CountsInt] and [Tree.HaarInt] go from cells to counts or differences of halves;
 //     [Tree.Center] and [Tree.HaarInverse] make noisy ones consistent.
 //   - [Tree.EqualScales] gives the scales; [Tree.Normalize] makes any scales private at
 //     level 1, [Scales.At] at a level.

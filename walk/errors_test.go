@@ -69,8 +69,7 @@ func TestErrors(t *testing.T) {
 		{"Scales.At: Level[0] = 1.0000000000000002e+110,", testkit.Err(Scales{Level: []float64{1e50}}.At(1e-60))},
 		{"Tree.CountsInt: x[2], want a smaller magnitude", three.CountsInt(ints, []int64{math.MaxInt64, 0, 1})},
 		{"Tree.CountsInt: dst has size 0, want 4", three.CountsInt(nil, nil)},
-		{"Tree.Counts: dst has size 3, want 4", three.Counts(floats[:3], floats[:3])},
-		{"Tree.Counts: x has size 4, want 3", three.Counts(floats, floats)},
+		{"Tree.CountsInt: x has size 4, want 3", three.CountsInt(ints, ints)},
 		{"Tree.Center: counts has size 3, want 4", three.Center(floats[:3])},
 		{"Tree.Haar: children of node[0] = 3,", three.Haar(floats[:3])},
 		{"Tree.Haar: x has size 0, want 6", six.Haar(nil)},
@@ -105,7 +104,7 @@ func TestErrors(t *testing.T) {
 func TestZeroValues_Refuse(t *testing.T) {
 	testkit.Unmade[Tree](t, "NewTree, Balanced or Levels", "Children", "Parent", "LeafRange", "LeafNode", "Level")
 	testkit.Unmade[Walk](t, "New or Superregular")
-	testkit.Unmade[Noise](t, "NewNoise", "Distribution", "Scale")
+	testkit.Unmade[Noise](t, "NewNoise")
 	if _, err := New(nil, KNorm, Scales{}); err == nil || !strings.HasSuffix(err.Error(), "NewTree, Balanced or Levels") {
 		t.Error(err)
 	}

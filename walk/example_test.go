@@ -123,10 +123,8 @@ func ExampleNewNoise() {
 	counts := []int64{120, 80, 40}
 	noise.Add(rand.New(rand.NewPCG(1, 2)), counts) // nil outside of examples
 	fmt.Println(counts)
-	fmt.Printf("%v of scale %v\n", noise.Distribution(), noise.Scale())
 	// Output:
 	// [119 92 43]
-	// DiscreteLaplace of scale 4
 }
 
 func ExampleSuperregular() {

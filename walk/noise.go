@@ -84,7 +84,7 @@ func checkScale(op, arg string, index int, b float64) error {
 }
 
 // Noise is that of single nodes, for trees too large for a [Tree]; immutable and safe for
-// concurrent use. A zero Noise panics, but for Distribution and Scale.
+// concurrent use. A zero Noise panics.
 type Noise struct {
 	dist  Distribution
 	scale float64
@@ -106,12 +106,6 @@ func newNoise(dist Distribution, scale float64) Noise {
 }
 
 func (n Noise) check(op string) error { return fault.Made(n.scale != 0, op, "Noise", "NewNoise") }
-
-// Distribution returns the distribution.
-func (n Noise) Distribution() Distribution { return n.dist }
-
-// Scale returns the scale b.
-func (n Noise) Scale() float64 { return n.scale }
 
 // Step returns the power of two to multiples of which [Walk.AddShares] rounds real numbers
 // with this noise: in (2^-31, 2^-30] of the scale, or 2^-52, the larger; 1 for integers.

@@ -97,7 +97,7 @@ func slowVariances(w *Walk) []float64 {
 		}
 		// Numbers of variance s, independent, have the covariance s*(I - J/k)
 		// once they are centered.
-		s := w.Noise(t.Depth(v)).Variance(hi - lo)
+		s := w.level[t.Depth(v)].Variance(hi - lo)
 		for c := lo; c < hi; c++ {
 			add(c, s)
 		}

@@ -116,7 +116,7 @@ func TestAddShares_RoundTheIdealRelease(t *testing.T) {
 				if hi < lo+2 {
 					continue
 				}
-				n, sides := w.Noise(l), exact.NewSides(hi-lo)
+				n, sides := w.level[l], exact.NewSides(hi-lo)
 				var from *big.Float
 				for c := lo; c < hi; c++ {
 					z := new(big.Float)
@@ -288,7 +288,7 @@ func TestAddShares_ExactAudit(t *testing.T) {
 	tree := testkit.Must(Levels(2))
 	for _, dist := range []Distribution{Laplace, KNorm} {
 		w := testkit.Must(New(tree, dist, Scales{Level: []float64{b}}))
-		step := w.Noise(0).Step()
+		step := w.level[0].Step()
 		loss := testkit.Must(tree.Loss(ReplaceOne, w.Scales()))
 		inputs := [][]float64{{1, 1}, {1 + 0x1p-52, 1}, {3, 3 - 0x1p-51}, {1 << 50, 1<<50 + 1}, {5e-324, 5e-324}, {1, 1 + 0x1p-50}, {0.1, 0.1 - 0x1p-55}}
 		prob := make([][]float64, len(inputs))

@@ -1,36 +1,27 @@
 package walk
 
 import (
+	"cmp"
 	"math"
 
 	"gonum.org/v1/gonum/floats"
 )
 
-// Counts writes to dst, of length Nodes(), the sum of x below each node, x having one value a leaf.
-// O(nodes).
-func (t *Tree) Counts(dst, x []float64) error {
-	const op = "walk: Tree.Counts"
-	if err := t.checkCounts(op, len(dst), len(x)); err != nil {
-		return err
-	}
-	counts(t, dst, x)
-	return nil
-}
-
-// CountsInt is [Tree.Counts] for integers, exactly. The absolute values of x
-// must sum to at most 2^63-1 ([*ValueError]).
+// CountsInt writes to dst, of length Nodes(), the sum of x below each node, x having one value a
+// leaf. The absolute values of x must sum to at most 2^63-1 ([*ValueError]). O(nodes).
 func (t *Tree) CountsInt(dst, x []int64) error {
 	const op = "walk: Tree.CountsInt"
-	if err := t.checkCounts(op, len(dst), len(x)); err != nil {
+	if err := t.check(op); err != nil {
 		return err
 	}
-	if err := checkSum(op, x); err != nil {
+	if err := cmp.Or(checkLen(op, "dst", len(dst), t.Nodes()), checkLen(op, "x", len(x), t.Len()), checkSum(op, x)); err != nil {
 		return err
 	}
 	counts(t, dst, x)
 	return nil
 }
 
+// counts sets dst to the sums of x below the nodes.
 func counts[T int64 | float64](t *Tree, dst, x []T) {
 	for v := t.Nodes() - 1; v >= 0; v-- {
 		lo, hi := t.first[v], t.first[v+1]
@@ -64,16 +55,6 @@ func (t *Tree) Center(counts []float64) error {
 		floats.AddConst((counts[v]-floats.Sum(below))/float64(len(below)), below)
 	}
 	return nil
-}
-
-func (t *Tree) checkCounts(op string, dst, x int) error {
-	if err := t.check(op); err != nil {
-		return err
-	}
-	if err := checkLen(op, "dst", dst, t.Nodes()); err != nil {
-		return err
-	}
-	return checkLen(op, "x", x, t.Len())
 }
 
 // Haar replaces the values on the leaves of a binary tree by its Haar coefficients, in place: x[0]

@@ -80,19 +80,11 @@ func Superregular(n int) (*Walk, error) {
 // Tree returns the tree.
 func (w *Walk) Tree() *Tree { return fault.Must(w, w.check("walk: Walk.Tree")).tree }
 
-// Distribution returns the distribution.
-func (w *Walk) Distribution() Distribution {
-	return fault.Must(w, w.check("walk: Walk.Distribution")).dist
-}
-
 // Scales returns a copy of the scales.
 func (w *Walk) Scales() Scales {
 	fault.Must(w, w.check("walk: Walk.Scales"))
 	return Scales{w.scales.Total, slices.Clone(w.scales.Level)}
 }
-
-// Noise returns the noise that nodes of depth l add to their children.
-func (w *Walk) Noise(l int) Noise { return fault.Must(w, w.check("walk: Walk.Noise")).level[l] }
 
 func (w *Walk) totalVariance() float64 {
 	if w.scales.Total == 0 {

@@ -154,10 +154,10 @@ func TestCounts_SumLeaves(t *testing.T) {
 			x[i] = rng.Int64N(2000) - 1000
 			y[i] = float64(x[i])
 		}
-		counts, float := make([]int64, tree.Nodes()), make([]float64, tree.Nodes())
-		testkit.Check(t, tree.CountsInt(counts, x))
-		testkit.Check(t, tree.Counts(float, y))
-		for v, c := range counts {
+		sums, float := make([]int64, tree.Nodes()), make([]float64, tree.Nodes())
+		testkit.Check(t, tree.CountsInt(sums, x))
+		counts(tree, float, y)
+		for v, c := range sums {
 			lo, hi := tree.LeafRange(v)
 			want := int64(0)
 			for _, k := range x[lo:hi] {
@@ -168,7 +168,7 @@ func TestCounts_SumLeaves(t *testing.T) {
 			}
 		}
 		testkit.Check(t, tree.Center(float)) // consistent already
-		for v, c := range counts {
+		for v, c := range sums {
 			if math.Abs(float[v]-float64(c)) > 1e-9 {
 				t.Fatalf("centered %v, want %d", float[v], c)
 			}

@@ -4,10 +4,9 @@
 //	r, err := wasserstein.W1(ctx, districts, truth, p.P, nil)
 //	fmt.Println("distance from the truth:", r.Cost, "proved:", r.Gap() < 1e-12)
 //
-// Measures are slices of weights, one for each point of a metric space. W1(mu, nu), the earth
-// mover's distance, is the least cost of turning mu into nu where mass m over a distance d
-// costs m*d: how far apart two users with many records are (IRC24), or a private measure from
-// the truth (BSV22).
+// Measures are weights, one a point of a metric space. W1(mu, nu), the earth mover's distance,
+// is the least cost of turning mu into nu where mass m over a distance d costs m*d, as of
+// two users with many records (IRC24), or a private measure and the truth (BSV22).
 //
 // # Which function
 //
@@ -21,14 +20,14 @@
 //
 // # Guarantees
 //
-// Closed forms, on the line and trees, err by some ulps. All else encloses the optimum between
+// Closed forms, on lines and trees, err by ulps. All else encloses the optimum between
 // the cost of a plan and a lower bound by duality, rounded outward.
 //
 // # Cost
 //
-// Closed forms take O(n log n) at most, other finite metrics some ten passes over the n^2
-// costs and ten pivots a point, of O(n) at worst. Points of R^d, d <= 6, take O(n) memory: in
-// the plane 10,000 a side 0.6 to 3 s, 100,000 47 to 254 s.
+// Closed forms take O(n log n) at most, other finite metrics ten passes over the n^2
+// costs and ten pivots a point, of O(n) at worst: 3,000 vectors of 100 numbers 0.5 s. Points of
+// R^d, d <= 6, take O(n) memory: in the plane 10,000 a side 0.6 to 3 s, 100,000 47 to 254 s.
 //
 // # Who should not use it
 //

@@ -194,3 +194,35 @@ func TestW1Points_IsThatOfTheLine(t *testing.T) {
 		}
 	}
 }
+
+// From 2,500 vectors on, an auction finds a basis next to the optimal one, of masses in general
+// position or not.
+func TestW1Points_ManyVectors(t *testing.T) {
+	const n, m = 1400, 1100
+	r := random.Seeded(5)
+	x := make([][]float64, n+m)
+	for i := range x {
+		for range 20 {
+			x[i] = append(x[i], r.NormFloat64())
+		}
+	}
+	counts := func(n int) []float64 {
+		w := slices.Repeat([]float64{1}, n)
+		for range 4000 - n {
+			w[r.IntN(n)]++
+		}
+		return w
+	}
+	for name, w := range map[string][2][]float64{
+		"real":   {w1Weights(r, n, false), w1Weights(r, m, false)},
+		"counts": {counts(n), counts(m)},
+	} {
+		got := testkit.Must(W1Points(t.Context(), metric.Euclidean{}, x[:n], w[0], x[n:], w[1], nil))
+		if got.Gap() > 1e-13*got.Cost || got.Unmatched > 1e-14*total(w[0]) {
+			t.Errorf("%s: %v, unmatched %v", name, got, got.Unmatched)
+		}
+		if got.Pivots > n {
+			t.Errorf("%s: %d pivots", name, got.Pivots)
+		}
+	}
+}

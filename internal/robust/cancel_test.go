@@ -318,7 +318,7 @@ var shortCalls = func() map[string]string {
 		"metric.NewGraphEdges":                                         "metric.NewGrid",
 		"wasserstein.W1":                                               "wasserstein.Distance wasserstein.Between wasserstein.W1Points wasserstein.Certify",
 		"table.Synthesizer.Release":                                    "table.Synthesizer.ReleasePersons table.Release.Error table.Release.Report",
-		"tsp.Solve":                                                    "tsp.SpaceFilling tsp.Folding.Locality",
+		"tsp.Solve":                                                    "tsp.SpaceFilling",
 		"measure.Count, domain.NewFinite":                              "measure.CountAll domain.NewTaxonomy domain.NewUltrametric domain.On measure.Synthesizer.Synthetic",
 		"its package tests it: sizes are numbers of users and items, not points": "mechanism.Composition.AuditAt mechanism.Composition.CertifyAt accountant.ComposeBudget accountant.Composition.Delta accountant.Composition.Level " +
 			"accountant.Shuffle.Budget accountant.Shuffle.Delta accountant.Shuffle.Level accountant.Shuffle.MovedDelta accountant.Shuffle.MovedLevel accountant.Shuffle.BudgetInterval accountant.Shuffle.DeltaInterval accountant.Shuffle.LevelInterval " +

@@ -44,7 +44,6 @@ var walkCalls = []call{
 	{"walk.Balanced", walk.Balanced, []any{8, 2}},
 	{"walk.Levels", walk.Levels, []any{[]int{2, 3}}},
 	{"walk.NewTree", walk.NewTree, []any{[]int{-1, 0, 0, 1, 1}}},
-	{"walk.Tree.Counts", levels.Counts, []any{make([]float64, 7), four}},
 	{"walk.Tree.CountsInt", levels.CountsInt, []any{make([]int64, 7), []int64{1, 2, 3, 4}}},
 	{"walk.Tree.Center", levels.Center, []any{[]float64{10, 3, 7, 1, 2, 3, 4}}},
 	{"walk.Tree.Haar", levels.Haar, []any{four}},

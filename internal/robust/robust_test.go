@@ -28,7 +28,7 @@ const (
 
 // call is a call that succeeds.
 type call struct {
-	name string // "metric.NewDense", "walk.Tree.Counts"
+	name string // "metric.NewDense", "walk.Tree.Center"
 	fn   any
 	args []any // without the context, which every call gets that takes one
 }
@@ -61,7 +61,7 @@ var trusting = map[string]string{
 	"metric.Diameter": order, "metric.Radius": order, "metric.Index.MinDistance": order, "metric.Index.MinPositiveDistance": order,
 	"metric.Index.NearestNeighbors": order, "metric.Index.ReverseNeighbors": order, "metric.Net": order, "metric.Assign": order, "kl10.Misses": order,
 	"entropy.Star.Prove": witness, "families.MeasureBound.Prove": witness,
-	"tsp.Tour.Open": few, "tsp.Folding.Locality": few, "wasserstein.DistanceEM": few,
+	"tsp.Tour.Open": few, "wasserstein.DistanceEM": few,
 	"wasserstein.Distances": later, "exponential.Lazy": later, "exponential.Truncated": later,
 	"frequency.New": later, "frequency.NewHadamardBaseline": later, "frequency.NewLaplaceBaseline": later, "frequency.ItemWiseBudget": later, "frequency.NewItemWise": later,
 	"frequency.Project": few, "wasserstein.Project": few, "mechanism.Channel.LossAt": few, "lp.LowerBound": witness,

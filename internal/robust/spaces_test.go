@@ -206,8 +206,6 @@ var baire = families.Baire{
 var tspCalls = []call{
 	{"tsp.CoveringIntegral", tsp.CoveringIntegral, []any{points}},
 	{"tsp.Fold", tsp.Fold, []any{points, tour}},
-	{"tsp.Folding.Locality", folding.Locality, []any{points}},
-	{"tsp.Folding.Locality", func(l tsp.Folding) (tsp.Locality, error) { return l.Locality(context.Background(), points) }, []any{*folding}},
 	{"tsp.Solve", tsp.Solve, []any{points, &tsp.SolveOptions{}}},
 	{"tsp.SpaceFilling", tsp.SpaceFilling, []any{points, tsp.Closed}},
 	{"tsp.Tour.Open", tour.Open, []any{points}},

@@ -1,8 +1,10 @@
 package assignment
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -56,5 +58,63 @@ func TestSolve_HasComplementarySlackness(t *testing.T) {
 				t.Fatalf("%d x %d: potential %v, used: %v", n, m, x, used[j])
 			}
 		}
+	}
+}
+
+// A plan moves all masses, and every flow costs next to the least of its row.
+func TestTransport_IsNextToOptimal(t *testing.T) {
+	r := random.Seeded(2)
+	plans := 0
+	for trial := range 6 {
+		n, m, most := 300, 300, int64(1)
+		if trial%2 == 0 {
+			n, m, most = 300+r.IntN(100), 300+r.IntN(100), 1<<40
+		}
+		c := make([]float64, n*m)
+		for k := range c {
+			c[k] = 1 + r.Float64()
+		}
+		src, dst := make([]int64, n), make([]int64, m)
+		more := int64(0) // of the sources
+		for i := range src {
+			src[i] = 1 + r.Int64N(most)
+			more += src[i]
+		}
+		for j := range dst {
+			dst[j] = 1 + r.Int64N(most)
+			more -= dst[j]
+		}
+		src[0], dst[0] = src[0]+max(0, -more), dst[0]+max(0, more)
+		var near []Flow
+		for i := range n {
+			row := make([]Flow, m)
+			for j := range row {
+				row[j] = Flow{I: int32(i), J: int32(j), Cost: c[i*m+j]}
+			}
+			slices.SortFunc(row, func(a, b Flow) int { return cmp.Compare(a.Cost, b.Cost) })
+			near = append(near, row[:20]...)
+		}
+		v := make([]float64, m)
+		costs := func(i int, _ []float64) []float64 { return c[i*m : (i+1)*m] }
+		plan, err := Transport(t.Context(), src, dst, costs, near, v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if plan == nil {
+			continue
+		}
+		plans++
+		for _, f := range plan {
+			src[f.I], dst[f.J] = src[f.I]-f.Mass, dst[f.J]-f.Mass
+			if slack := f.Cost - v[f.J] - rows.Slack(costs(int(f.I), nil), v); f.Mass <= 0 || f.Cost != c[int(f.I)*m+int(f.J)] || slack > 1e-3 {
+				t.Fatalf("%d x %d: %+v costs %v too much", n, m, f, slack)
+			}
+		}
+		if slices.Max(src) != 0 || slices.Min(src) != 0 || slices.Max(dst) != 0 || slices.Min(dst) != 0 {
+			t.Fatalf("%d x %d: %v, %v left", n, m, src, dst)
+		}
+	}
+	if plans < 4 {
+		t.Errorf("%d plans", plans)
 	}
 }

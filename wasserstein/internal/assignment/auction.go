@@ -26,18 +26,12 @@ const (
 // augmentation rests, and reduces once more. It returns the rows left free. Columns may
 // lose their row here, so it is not for n < m (see reduceColumns).
 func (s *solver) auction(ctx context.Context, free []int32) ([]int32, error) {
-	spread := make([]float64, s.n)
-	for i := range s.lists {
-		l := &s.lists[i]
-		if l.whole(s.m) {
-			return free, nil // so small that it does not matter
-		}
-		spread[i] = l.bound - l.pairs[0].r
+	eps := firstStep * s.spread()
+	if eps == 0 {
+		return free, nil
 	}
-	slices.Sort(spread)
-	eps := firstStep * spread[s.n/2]
 	bids := maxBids * s.n
-	for round := 0; round < auctions && eps > 0; round++ {
+	for round := 0; round < auctions; round++ {
 		free = s.unmatch(eps, free)
 		for ; len(free) > 0 && bids > 0; bids-- {
 			if err := ctx.Err(); err != nil {
@@ -54,6 +48,21 @@ func (s *solver) auction(ctx context.Context, free []int32) ([]int32, error) {
 		eps /= stepRatio
 	}
 	return s.reduceRows(s.unmatch(0, free)), nil
+}
+
+// spread is what separates the ends of a list, of the median row, and 0 where a row has
+// none: then costs are so few that an auction does not matter.
+func (s *solver) spread() float64 {
+	spread := make([]float64, s.n)
+	for i := range s.lists {
+		l := &s.lists[i]
+		if l.whole(s.m) {
+			return 0
+		}
+		spread[i] = l.bound - l.pairs[0].r
+	}
+	slices.Sort(spread)
+	return spread[s.n/2]
 }
 
 // unmatch frees the rows whose column costs more than eps above the least.

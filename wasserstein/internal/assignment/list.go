@@ -73,6 +73,7 @@ func (s *solver) clampWidth(w int) int {
 
 // remake makes the list of row i anew under today's potentials.
 func (s *solver) remake(i int32, width int) {
+	s.remade++
 	l := &s.lists[i]
 	width = s.clampWidth(width)
 	if width > s.m {

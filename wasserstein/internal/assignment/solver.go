@@ -30,6 +30,7 @@ type solver struct {
 	row    []int32   // row of a column, or -1
 	paid   []float64 // cost of the pair (row, col[row])
 	lists  []list
+	remade int // lists made anew
 	cand   []pair
 	spare  []pair    // room for longer lists
 	dist   []float64 // of column j at j, of the bound of row i at m+i; +Inf unreached

@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/wasserstein/internal/assignment"
 	"github.com/metricdp/metricdp/wasserstein/internal/prices"
 	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
@@ -38,9 +39,10 @@ type Problem struct {
 }
 
 // Bytes bounds the memory for n sources of m costs, but for stored costs: the
-// short list at its longest, and its copy.
+// short list at its longest and its copy, or at first and an auction.
 func Bytes(n, m int) float64 {
-	return 16 * (float64(float64(n)*listWidth*2*growth) + 8*float64(m))
+	list := float64(float64(n) * 16 * listWidth)
+	return max(float64(list*2*growth)+128*float64(m), float64(3*list)+assignment.Bytes(n, m))
 }
 
 // Basis is an optimal basis, or the best one when the last pivot was made.

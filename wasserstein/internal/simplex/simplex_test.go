@@ -55,13 +55,15 @@ func TestPivot_SeesSmallGains(t *testing.T) {
 	r := random.Seeded(3)
 	for _, gain := range []float64{1e-9, -1e-9, 1e-13, -1e-13, 1e-13, -1e-13, 1e-13, -1e-13} {
 		edges := make([]edge, 0, 2*n-1)
+		units := make([]int64, 2*n)
 		var path exact.DD // from the first source to the last sink, alternately + and -
 		for k := range int32(2*n - 1) {
-			e := edge{(k + 1) / 2, n + k/2, int64(1 + r.IntN(1000)), 1 + r.Float64()}
+			e, flow := edge{(k + 1) / 2, n + k/2, 1 + r.Float64()}, int64(1+r.IntN(1000))
 			edges = append(edges, e)
+			units[e.i], units[e.j] = units[e.i]+flow, units[e.j]+flow
 			path = path.AddFloat(e.cost * float64(1-2*(k%2)))
 		}
-		tree := newTree(n, 2*n, edges)
+		tree := newTree(n, units, edges)
 		tree.refresh()
 		c := path.Hi - gain
 		reduced := path.Neg().AddFloat(c).Hi

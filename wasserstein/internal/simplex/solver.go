@@ -50,7 +50,7 @@ func (s *solver) solve() error {
 	if err != nil {
 		return err
 	}
-	s.tree = newTree(s.n, s.n+s.m, edges)
+	s.tree = newTree(s.n, s.units, edges)
 	from, limit := 0, growth*len(s.arcs)
 	for {
 		s.renumber()

@@ -36,16 +36,17 @@ type tree struct {
 	place []int32   // by number
 }
 
+// edge joins source i to sink j, as nodes.
 type edge struct {
 	i, j int32
-	flow int64
 	cost float64
 }
 
-// newTree builds the tree of the given edges, which span the nodes. Its root
-// is the node that remains when leaves are stripped layer by layer, so
-// that paths to the root are short and subtrees small.
-func newTree(n, nodes int, edges []edge) *tree {
+// newTree builds the tree of the given edges, which span the n sources and the sinks and can
+// move the masses units. Its root is the node that remains when leaves are stripped layer by
+// layer, so that paths to the root are short and subtrees small.
+func newTree(n int, units []int64, edges []edge) *tree {
+	nodes := len(units)
 	t := &tree{n: int32(n), node: make([]node, nodes), pi: make([]float64, nodes), place: make([]int32, nodes)}
 	for v := range t.place {
 		t.place[v] = int32(v)
@@ -90,12 +91,24 @@ func newTree(n, nodes int, edges []edge) *tree {
 		for _, k := range adj[start[v]:start[v+1]] {
 			e := &edges[k]
 			if w := e.i + e.j - v; w != t.node[v].parent {
-				t.node[w] = node{parent: v, depth: t.node[v].depth + 1, flow: e.flow, cost: e.cost}
+				t.node[w] = node{parent: v, depth: t.node[v].depth + 1, cost: e.cost}
 				stack = append(stack, w)
 			}
 		}
 	}
 	t.node[last].next, t.node[t.root].prev = t.root, last
+	// What passes an edge is what the subtree below has, less what it needs.
+	for v, mass := range units {
+		if v >= n {
+			mass = -mass
+		}
+		t.node[v].flow += mass
+	}
+	for v := last; v != t.root; v = t.node[v].prev {
+		p := &t.node[v]
+		t.node[p.parent].flow += p.flow
+		p.flow = max(p.flow, -p.flow)
+	}
 	return t
 }
 
