@@ -284,7 +284,7 @@ func TestContexts_AreLookedAt(t *testing.T) {
 	run := func(name string, at *sighting, call func(context.Context) error) (said bool) {
 		most := 20_000
 		if large.MatchString(name) {
-			most = 500_000
+			most = 1_000_000
 		}
 		if endless.MatchString(name) {
 			most = 40
