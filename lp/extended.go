@@ -11,12 +11,13 @@ import (
 )
 
 // leastExtended is the number of inputs from which on the programs of some of them, one
-// in anchorShare and mostAnchors at most, take little beside that of all, which takes some
-// programStep for each of n^3 m, and is long from longWork of these on: below they take a
-// quarter of its time and help only where the limit is less. Tests lower both.
+// in anchorShare and mostAnchors at most, take little beside that of all, which has such a gap
+// as they leave after some programStep for each of n^3 m. It is long from longWork of these
+// on: below they take two thirds of that time, and help only where the limit is less. Tests
+// lower both.
 var leastExtended, longWork = 256, 5e10
 
-const programStep = time.Nanosecond
+const programStep = float64(time.Nanosecond) / 3
 
 const (
 	anchorShare, mostAnchors = 3, 300
@@ -51,7 +52,7 @@ func (p *problem) extend(s *Solution, began time.Time) error {
 func (p *problem) extends() bool {
 	n := float64(p.n)
 	work := n * n * n * float64(p.m)
-	return !p.bare && p.o.Prior == nil && p.n >= leastExtended && (work >= longWork || work*float64(programStep) > float64(p.left()))
+	return !p.bare && p.o.Prior == nil && p.n >= leastExtended && (work >= longWork || work*programStep > float64(p.left()))
 }
 
 // extension is the state of extend.
