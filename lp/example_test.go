@@ -182,7 +182,7 @@ func ExampleMostPrivateSolution_RecordsFor() {
 
 // For a thousand places there is a bound in a moment.
 func ExampleLevelLowerBound() {
-	bound := must(lp.LevelLowerBound(context.Background(), metric.Same(stops(1000)), kl10.Target{Gamma: 3, Delta: .05}))
+	bound := must(lp.LevelLowerBound(context.Background(), metric.Same(stops(400)), kl10.Target{Gamma: 3, Delta: .05}))
 	fmt.Printf("no level below %.3f is enough\n", bound.Level)
 	// Output:
 	// no level below 0.523 is enough

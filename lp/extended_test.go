@@ -93,11 +93,11 @@ func TestExtended_TwoMetrics(t *testing.T) {
 // bracket too.
 func TestExtended_NoMetric(t *testing.T) {
 	for seed := range testkit.Sweep(1, 20) {
-		r := random.Seeded(uint64(seed))
-		f, n := space.Uniform(150, r), 150
+		r := random.Seeded(uint64(3 + seed))
+		f, n := space.Uniform(80, r), 80
 		noise := make([]float64, n*n)
 		for i := range noise {
-			noise[i] = math.Exp(.3 * r.NormFloat64())
+			noise[i] = math.Exp(.6 * r.NormFloat64())
 		}
 		b := metric.Same(space.Formula(n, func(i, j int) float64 {
 			return f.Distance(i, j) * noise[min(i, j)*n+max(i, j)]

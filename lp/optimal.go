@@ -28,7 +28,7 @@ import (
 // (OPTMech of IKWAT22; BCP14 for the mean). alpha has the unit 1/rho1. Inputs whose budgets
 // alpha*rho1 are below an eighth of the tolerance get the same row.
 //
-// From 256 inputs on it begins with a balanced kernel, programs of some inputs, and relaxations.
+// From 256 inputs on it begins with a balanced kernel, a program of some inputs, and relaxations.
 //
 // It returns within half a second after ctx is done, or after the TimeLimit, with the best
 // mechanism so far. After ctx there is an error that wraps the context's too, unless that

@@ -35,23 +35,13 @@ const (
 
 var patchRadii = []float64{3, 4.5, 6.5, 9, 12.5, 17, 24, 34, 48, math.Inf(1)}
 
-// patch solves the local program around center and keeps its bound where it is the
-// best. It marks the losses of the inputs within the patch as done, by -1.
-func (e *extension) patch(center int, losses []float64) error {
+// patch solves the local program around center, at which the mechanism loses worst, and keeps
+// its bound where it is the best.
+func (e *extension) patch(center int, worst float64) error {
 	from := e.budget[center*e.n : (center+1)*e.n]
-	worst := losses[center]
 	inputs, reach, err := e.ball(from)
-	if err != nil {
+	if err != nil || len(inputs) < 2 {
 		return err
-	}
-	for x, d := range from {
-		if d <= reach {
-			losses[x] = -1
-		}
-	}
-	losses[center] = -1
-	if len(inputs) < 2 {
-		return nil
 	}
 	outputs, slack := e.undominated(inputs, patchSlack*worst)
 	if err := e.ctx.Err(); err != nil {
