@@ -18,11 +18,11 @@ import (
 const (
 	// leftShare of the gap is what the entries left out may cost, about, and that of mostLeftOut
 	// at first.
-	leftShare, mostLeftOut = 0.3, 0.05
+	leftShare, mostLeftOut = 0.1, 0.05
 	// mostLocal is the share of the entries up to which it is worth while, mostWork the
 	// multiplications of a factorization, some localWork n^1.5 a^3 for a entries an input.
 	mostLocal           = 0.8
-	mostWork, localWork = 2e11, 3
+	mostWork, localWork = 2e11, 6
 	// trusted is the decay up to which its channel is taken as it is: see clip.
 	trusted = 3
 	// suppliers are looked at where a cost is below its price.
@@ -63,14 +63,11 @@ func (g *merged) support(most float64) (support [][]int32, decay []float64) {
 				least[w] = math.Exp(-e) * g.scaled[w*n+u]
 			}
 			slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(least[a], least[b]), cmp.Compare(a, b)) })
-			sum, far := 0.0, 0
-			for ; far < m-1 && order[far] != near[u]; far++ {
-				if sum += least[order[far]]; sum > most {
-					break
+			sum := 0.0
+			for _, w := range order {
+				if sum += least[w]; sum > most || w == near[u] {
+					kept[u] = append(kept[u], int32(w))
 				}
-			}
-			for _, w := range order[far:] {
-				kept[u] = append(kept[u], int32(w))
 			}
 		}
 	})
