@@ -224,11 +224,16 @@ func (p *point) clearSums() {
 }
 
 // start sets a point that is strictly feasible on both sides. Column w decays
-// as exp(-e/4) from the input that output w serves best, rows normalized, with what is
-// outside of a Support: entries of neighbors then differ by at most exp(e/2). On the dual side z is the prior,
+// as exp(-e/4) from the input that output w serves best, rows normalized: entries of
+// neighbors then differ by at most exp(e/2). With a Support it is exp(-.4 e), and the rows
+// are normalized with what is outside. On the dual side z is the prior,
 // or uniform, and y is negative.
 func (p *point) start() error {
 	n := p.n
+	rate := .25
+	if p.prob.Support != nil {
+		rate = .4 // rows then lack less of their sums
+	}
 	norm, value := make([]float64, n), make([]float64, n)
 	for w := range p.m {
 		home, least := 0, math.Inf(1)
@@ -238,7 +243,7 @@ func (p *point) start() error {
 			}
 		}
 		for u, e := range p.prob.Budget[home*n : (home+1)*n] {
-			value[u] = math.Exp(-min(e, MaxBudget) / 4)
+			value[u] = math.Exp(-rate * min(e, MaxBudget))
 			norm[u] += value[u]
 		}
 		x := p.column(p.x, w)
