@@ -196,6 +196,9 @@ func (g *merged) run(s *Solution, tolerance float64, began time.Time) *ipm.Resul
 	res := g.plan.Solve(g.ctx, ipm.Settings{
 		Tolerance: tolerance, Lower: math.Ldexp(s.DualBound, -g.exp), Workers: g.o.Workers,
 		Progress: func(i int, upper, lower float64) {
+			if g.prog.Support != nil { // neither is one of the problem
+				upper, lower = math.Inf(1), 0
+			}
 			upper, lower = min(s.Objective, math.Ldexp(upper, g.exp)), max(s.DualBound, math.Ldexp(lower, g.exp))
 			g.o.Progress(before+i, max(0, upper-lower)/upper, time.Since(began))
 		},

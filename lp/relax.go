@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -35,6 +36,8 @@ const (
 	// above is the share of the tolerance by which the loss of an input is above the bound
 	// where the pairs of its envelope are added.
 	above = 0.3
+	// slight is the share of the tolerance that an entry costs at most where its pair is not.
+	slight = 0.02
 )
 
 // relax improves s by relaxations, as long as they fit.
@@ -46,7 +49,10 @@ func (g *merged) relax(s *Solution, began time.Time) (err error) {
 	finest := g.o.Tolerance / 2
 	tolerance := max(relaxedTolerance, finest)
 	last, before := math.Inf(1), math.Inf(1) // the gaps after the last round and the one before
+	defer func() { g.prog.Support = nil }()
 	for range mostRelaxed {
+		var decay []float64
+		g.prog.Support, decay = g.support(leftShare * min(s.Gap, mostLeftOut) * math.Ldexp(s.DualBound, -g.exp))
 		if g.plan, err = ipm.Prepare(g.ctx, &g.prog); err != nil {
 			return err
 		}
@@ -54,8 +60,13 @@ func (g *merged) relax(s *Solution, began time.Time) (err error) {
 			return nil
 		}
 		res := g.run(s, tolerance, began)
-		s.raise(g, res)
 		x := slices.Clone(res.X)
+		if decay != nil {
+			if err := cmp.Or(g.complete(res), g.clip(x, decay)); err != nil {
+				return err
+			}
+		}
+		s.raise(g, res)
 		private, err := g.envelopes(x)
 		if err != nil {
 			return err
@@ -95,6 +106,7 @@ func (g *merged) add(x, private []float64, most float64) (added int, err error) 
 	if g.o.Prior != nil { // all inputs count
 		most = 0
 	}
+	little := float64(slight*g.o.Tolerance) * most
 	f := make([]float64, k)
 	for u := range k {
 		if loss[u] <= most {
@@ -111,6 +123,9 @@ func (g *merged) add(x, private []float64, most float64) (added int, err error) 
 				if t := f[v] * q; t > best {
 					best, at = t, v
 				}
+			}
+			if g.prog.Support != nil && (xw[u] == 0 || float64((best-xw[u])*g.scaled[w*g.n+u]) <= little) {
+				continue
 			}
 			list, v := &g.prog.Pairs[min(u, at)], int32(max(u, at))
 			if i, has := slices.BinarySearch(*list, v); at != u && !has {

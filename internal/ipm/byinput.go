@@ -15,28 +15,57 @@ type byInputs struct{ plan *byinput.Plan }
 
 // inputPlan returns nil where a factorization takes more than most multiplications.
 func inputPlan(ctx context.Context, p *Problem, r *pairs, most float64) (*byinput.Plan, error) {
-	of := make([]int32, 0, r.n+p.duals())
+	s := byinput.System{Inputs: r.n, Start: r.start, Ends: r.v, Columns: make([]byinput.Column, p.Outputs)}
 	for u := range r.n {
-		of = append(of, int32(u))
+		s.Of = append(s.Of, int32(u))
 	}
 	for _, u := range p.Class[:p.duals()] {
-		of = append(of, int32(u))
+		s.Of = append(s.Of, int32(u))
 	}
-	return byinput.NewPlan(ctx, r.n, p.Outputs, r.start, r.v, of, most)
+	places, parts := newPlaces(p, r)
+	for w, at := range places {
+		c := &s.Columns[w]
+		if w > 0 && p.Support == nil { // all are the same
+			*c = s.Columns[0]
+			continue
+		}
+		c.Inputs = at.inputs
+		parts[w].each(func(_ int32, u, v int) { c.Pairs = append(c.Pairs, [2]int32{int32(u), int32(v)}) })
+		for i, u := range at.inputs {
+			c.Duals, c.At = append(c.Duals, u), append(c.At, int32(i))
+		}
+		if p.duals() == 0 {
+			continue
+		}
+		for k, i := range at.rows {
+			c.Duals, c.At = append(c.Duals, int32(r.n)+i), append(c.At, at.home[k])
+		}
+	}
+	return byinput.NewPlan(ctx, s, most)
 }
 
 func (l byInputs) open(p *point) engine {
 	k := p.n + p.nz
 	e := &inputEngine{point: p, f: l.plan.New(), h: make([]float64, len(p.x)), dual: make([]float64, k), dualRHS: make([]float64, k)}
-	e.identity = make([]int32, p.n+p.all.len())
+	e.identity = make([]int32, p.n+p.all.len()) // enough for any column
 	for i := range e.identity {
 		e.identity[i] = int32(i)
 	}
 	return e
 }
 
+// columnBytes are for an entry or a pair of a column: arrays over rows, and over entries.
+const columnBytes = 80
+
 func (l byInputs) bytes(p *Problem, r *pairs) float64 {
-	return l.plan.Bytes() + float64(80*float64(p.Outputs)*float64(r.len()+p.Inputs)) + float64(sparseInput*p.Inputs)
+	size := float64(p.Outputs) * float64(r.len()+p.Inputs)
+	if p.Support != nil {
+		size = 0
+		for _, c := range l.plan.Columns { // which have lists of their own
+			size += 2 * float64(len(c.Inputs)+len(c.Pairs))
+		}
+	}
+	return l.plan.Bytes() + float64(columnBytes*size) + float64(sparseInput*p.Inputs)
 }
 
 // inputEngine factors all columns at once: see package byinput, whose multipliers are
@@ -52,14 +81,13 @@ type inputEngine struct {
 
 func (e *inputEngine) factor() error {
 	f, n := e.f, e.n
-	duals, size := n+e.nz, len(e.identity)
 	err := e.columns(func(_ *task, w int) {
-		x, loss := e.column(e.x, w), e.lossOf(w)
-		e.rows(w).block(x, f.H[w*size:(w+1)*size], e.identity[:n], e.identity[n:])
-		c := f.C[w*duals : (w+1)*duals]
-		copy(c, x)
-		for i, u := range e.prob.Class[:e.nz] {
-			c[n+i] = loss[i] * x[u]
+		c, x, loss, at := e.rows(w), e.column(e.x, w), e.lossOf(w), &e.places[w]
+		c.block(x, f.Block(w), e.identity[:c.n], e.identity[c.n:][:c.len()])
+		ties := f.Ties(w)
+		copy(ties, x)
+		for k := range ties[c.n:] { // the loss rows with a dual, all of them or none
+			ties[c.n+k] = loss[at.rows[k]] * x[at.home[k]]
 		}
 	})
 	if err != nil {

@@ -20,9 +20,12 @@ import (
 // price lowers t.worst by the reduced costs (D_w z - G'lambda_w)[u] of column
 // w, each less a bound of its rounding.
 func (p *point) price(t *task, w int) {
-	n, c := p.n, p.rows(w)
-	proof, index := p.all.proof, p.parts[w].index
-	plus, less := t.plus, t.less
+	c := p.rows(w)
+	n, proof, index := c.n, c.proof, p.parts[w].index
+	if index != nil {
+		proof = p.all.proof
+	}
+	plus, less := t.plus[:n], t.less[:n]
 	clear(plus)
 	clear(less)
 	least := 0.0
@@ -46,13 +49,13 @@ func (p *point) price(t *task, w int) {
 	}
 	p.weigh(less, w, p.z, 1)
 	less[0] += least // a lambda below 0 proves nothing
-	p.offer(t)
+	p.offer(t, w)
 }
 
-// offer lowers t.worst by less - plus, rounded down. A NaN stays: min keeps it.
-func (p *point) offer(t *task) {
-	for u, plus := range t.plus {
-		t.worst[u] = min(t.worst[u], p.reduced(t.less[u], plus))
+// offer lowers t.worst at the inputs of column w by less - plus, rounded down. A NaN stays: min keeps it.
+func (p *point) offer(t *task, w int) {
+	for i, u := range p.places[w].inputs {
+		t.worst[u] = min(t.worst[u], p.reduced(t.less[i], t.plus[i]))
 	}
 }
 
@@ -80,9 +83,19 @@ func (p *point) reduced(less, plus float64) float64 {
 //
 // Some ten times the cost of price.
 func (p *point) prove(t *task, w int) {
-	n, c, x := p.n, p.rows(w), p.column(p.x, w)
-	proof, b := p.all.proof, p.all.b
-	l, index := t.prices, p.parts[w].index // over the rows of all
+	c, x := p.rows(w), p.column(p.x, w)
+	n, index := c.n, p.parts[w].index
+	all, ends, y := c.pairs, p.ends, make([]float64, c.n)
+	if index != nil {
+		all = p.all
+	} else if all != p.all {
+		ends = all.ends()
+	}
+	for i, u := range p.places[w].inputs {
+		y[i] = p.y[u]
+	}
+	proof, b := all.proof, all.b
+	l := t.prices[:2*all.len()] // over the rows of all
 	clear(l)
 	for i := range c.v {
 		at := i
@@ -90,14 +103,14 @@ func (p *point) prove(t *task, w int) {
 			at = int(index[i])
 		}
 		// One below 0 proves nothing; 0 in its place does. A NaN stays.
-		l[at], l[p.all.len()+at] = max(0, c.lf[i]), max(0, c.lk[i])
+		l[at], l[all.len()+at] = max(0, c.lf[i]), max(0, c.lk[i])
 	}
 	less := make([]float64, n)
 	p.weigh(less, w, p.z, 1)
 	// cost returns the reduced cost at u, rounded down, and its parts.
 	cost := func(u int) (q, plus, minus float64) {
 		plus = less[u]
-		for _, e := range p.ends[u] {
+		for _, e := range ends[u] {
 			i := e.pair()
 			minus += float64(b[i] * l[e.in])
 			plus += float64(proof[i] * l[e.out])
@@ -108,7 +121,7 @@ func (p *point) prove(t *task, w int) {
 	lack, paid := 0.0, 0.0
 	for u := range n {
 		q, plus, minus := cost(u)
-		lack += p.y[u] - q
+		lack += y[u] - q
 		paid += minus - plus + less[u]
 	}
 	if lack > 0 && lack < paid/2 {
@@ -123,13 +136,13 @@ func (p *point) prove(t *task, w int) {
 	for u := range order {
 		order[u] = u
 		q, _, _ := cost(u)
-		spare[u] = q - p.y[u]
+		spare[u] = q - y[u]
 	}
 	slices.SortStableFunc(order, func(u, v int) int { return cmp.Compare(x[u], x[v]) })
 	for _, u := range order {
 		q, _, minus := cost(u)
-		need := (p.y[u] - q) * (1 + 0x1p-20)
-		for _, e := range p.ends[u] {
+		need := (y[u] - q) * (1 + 0x1p-20)
+		for _, e := range ends[u] {
 			i, v := e.pair(), e.v
 			if need > 0 && spare[v] > 0 && proof[i] > 0 {
 				// Half of the spare at once: the other half covers rounding.
@@ -141,7 +154,7 @@ func (p *point) prove(t *task, w int) {
 		}
 		if need > 0 && minus > 0 {
 			k := max(0, 1-need/minus-0x1p-50) // less the rounding of k itself
-			for _, e := range p.ends[u] {
+			for _, e := range ends[u] {
 				l[e.in] *= k
 			}
 		}
@@ -149,7 +162,7 @@ func (p *point) prove(t *task, w int) {
 	for u := range n {
 		_, t.less[u], t.plus[u] = cost(u)
 	}
-	p.offer(t)
+	p.offer(t, w)
 }
 
 // clearPrices forgets all reduced costs.

@@ -41,7 +41,7 @@ type direction struct {
 
 func newDirection(p *point) direction {
 	n, nz := p.n, p.nz
-	return direction{x: make([]float64, p.m*n), y: make([]float64, n), z: make([]float64, nz), t: make([]float64, nz)}
+	return direction{x: make([]float64, len(p.x)), y: make([]float64, n), z: make([]float64, nz), t: make([]float64, nz)}
 }
 
 func (d *direction) copy(from *direction) {

@@ -85,6 +85,30 @@ func (r *pairs) subset(all *pairs, index []int32) {
 	}
 }
 
+// within is the part of the list between some inputs, ascending, numbered by their places
+// there. place has room for a number of every input.
+func (r *pairs) within(inputs, place []int32) *pairs {
+	for i := range place {
+		place[i] = -1
+	}
+	for i, u := range inputs {
+		place[u] = int32(i)
+	}
+	p := &pairs{n: len(inputs), start: make([]int32, len(inputs)+1)}
+	for k, u := range inputs {
+		for i := r.start[u]; i < r.start[u+1]; i++ {
+			if v := place[r.v[i]]; v >= 0 {
+				p.v = append(p.v, v)
+				p.a, p.b = append(p.a, r.a[i]), append(p.b, r.b[i])
+				p.proof, p.omega = append(p.proof, r.proof[i]), append(p.omega, r.omega[i])
+				p.sumOmega += 2 * r.omega[i]
+			}
+		}
+		p.start[k+1] = int32(len(p.v))
+	}
+	return p
+}
+
 // set fills in the pair at i, one of u.
 func (r *pairs) set(i int32, u int, p *Problem) {
 	v := int(r.v[i])

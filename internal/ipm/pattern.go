@@ -133,6 +133,7 @@ func (f *pattern) set(r *pairs, order []int, below []bitset.Set) {
 // factor overwrites l with the factor of a column's block, whose diagonal is grown by the
 // ridge. work and next have room for n. It reports whether there is one.
 func (f *pattern) factor(c rows, x, l []float64, ridge float64, work []float64, next []int32) bool {
+	clear(l)
 	c.block(x, l, f.diag, f.at)
 	for u := range f.n {
 		l[f.start[u]] *= 1 + ridge

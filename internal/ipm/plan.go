@@ -48,6 +48,11 @@ func Prepare(ctx context.Context, p *Problem) (*Plan, error) {
 		return nil, err
 	}
 	l := &Plan{p: p, r: r, structure: denseBlocks{}}
+	if p.Support != nil {
+		input, err := inputPlan(ctx, p, r, math.Inf(1))
+		l.Kind, l.structure = ByInput, byInputs{input}
+		return l, err
+	}
 	if r.n < leastSparse {
 		return l, nil
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -12,7 +11,8 @@ import (
 )
 
 // point is where a solve stands: the unknowns of both sides, and what follows from them.
-// Arrays over columns are flat: column w of x is x[w*n:(w+1)*n]. Engines read it.
+// Arrays over columns are flat: column w of x is x[places[w].first:][:len(places[w].inputs)].
+// Engines read it.
 type point struct {
 	ctx  context.Context // of one Solve
 	prob *Problem
@@ -27,6 +27,7 @@ type point struct {
 	k       float64
 	mu      float64 // the mean of lambda s/omega before the last step
 
+	places         []place
 	parts          []part
 	lambda, s, inv []float64 // over the rows of all parts; inv = 1/s
 	// pull is the part of the next lambda that does not depend on dx:
@@ -39,10 +40,59 @@ type point struct {
 	tasks     []*task
 }
 
+// place is where a column has entries.
+type place struct {
+	first  int     // how many unknowns are before
+	inputs []int32 // of its entries, ascending: all without a Support
+	// rows are the loss rows about them, home the entries that those are about.
+	rows, home []int32
+}
+
+// newPlaces are those of p, with what the columns impose.
+func newPlaces(p *Problem, r *pairs) ([]place, []part) {
+	places, parts := make([]place, p.Outputs), make([]part, p.Outputs)
+	at := make([]int32, p.Inputs)
+	of := func(inputs []int32) place {
+		c := place{inputs: inputs}
+		for i := range at {
+			at[i] = -1
+		}
+		for i, u := range inputs {
+			at[u] = int32(i)
+		}
+		for i, u := range p.Class {
+			if at[u] >= 0 {
+				c.rows, c.home = append(c.rows, int32(i)), append(c.home, at[u])
+			}
+		}
+		return c
+	}
+	if p.Support == nil {
+		all := make([]int32, p.Inputs)
+		for u := range all {
+			all[u] = int32(u)
+		}
+		c := of(all)
+		for w := range places {
+			places[w], parts[w] = c, part{pairs: r}
+			places[w].first = w * p.Inputs
+		}
+		return places, parts
+	}
+	first := 0
+	for w, inputs := range p.Support {
+		places[w] = of(inputs)
+		places[w].first = first
+		parts[w] = part{pairs: r.within(inputs, at)}
+		first += len(inputs)
+	}
+	return places, parts
+}
+
 // part is what one column imposes.
 type part struct {
 	*pairs
-	index []int32 // of its pairs in the list of all, ascending; nil: it is that list
+	index []int32 // of its pairs in the list of all, ascending; nil: the pairs have proofs
 	first int     // where its part of arrays over rows begins
 	reach float64 // how far the direction can go in it
 }
@@ -63,10 +113,12 @@ func newPoint(ctx context.Context, l *Plan, o Settings) (*point, engine) {
 	q := l.p
 	n, m, nz, losses := q.Inputs, q.Outputs, q.duals(), q.losses()
 	vec := func(n int) []float64 { return make([]float64, n) }
+	places, parts := newPlaces(q, l.r)
+	last := places[m-1]
 	p := &point{
 		ctx: ctx, prob: q, o: o, n: n, m: m, nz: nz, all: l.r, ends: l.r.ends(),
-		x: vec(m * n), y: vec(n), z: vec(losses), t: vec(nz), sum: vec(n), loss: vec(losses),
-		parts: slices.Repeat([]part{{pairs: l.r}}, m),
+		x: vec(last.first + len(last.inputs)), y: vec(n), z: vec(losses), t: vec(nz), sum: vec(n), loss: vec(losses),
+		places: places, parts: parts,
 		tasks: make([]*task, (m+taskColumns(m)-1)/taskColumns(m)),
 	}
 	for i := range p.tasks {
@@ -134,23 +186,32 @@ func (p *point) total(dst []float64, of func(*task) []float64) {
 	}
 }
 
-func (p *point) column(v []float64, w int) []float64 { return v[w*p.n : (w+1)*p.n] }
-func (p *point) lossOf(w int) []float64              { r := p.prob.losses(); return p.prob.Loss[w*r : (w+1)*r] }
+func (p *point) column(v []float64, w int) []float64 {
+	c := &p.places[w]
+	return v[c.first:][:len(c.inputs)]
+}
+func (p *point) lossOf(w int) []float64 { r := p.prob.losses(); return p.prob.Loss[w*r : (w+1)*r] }
 
-// weigh adds c D_w z to dst: at each input the loss of its rows under z.
+// weigh adds c D_w z to dst: at each entry the loss of its rows under z, which may be none.
 func (p *point) weigh(dst []float64, w int, z []float64, c float64) {
-	loss := p.lossOf(w)
-	for i, v := range z {
-		dst[p.prob.Class[i]] += c * loss[i] * v
+	if len(z) == 0 {
+		return
+	}
+	loss, at := p.lossOf(w), &p.places[w]
+	for k, i := range at.rows {
+		dst[at.home[k]] += c * loss[i] * z[i]
 	}
 }
 
 // addSums adds a column v to the sums over columns and, loss by loss, to those
 // of the loss rows.
 func (p *point) addSums(t *task, w int, v []float64) {
-	floats.Add(t.sum, v)
-	for i, l := range p.lossOf(w) {
-		t.loss[i] += l * v[p.prob.Class[i]]
+	loss, at := p.lossOf(w), &p.places[w]
+	for i, u := range at.inputs {
+		t.sum[u] += v[i]
+	}
+	for k, i := range at.rows {
+		t.loss[i] += loss[i] * v[at.home[k]]
 	}
 }
 
@@ -163,12 +224,17 @@ func (p *point) clearSums() {
 }
 
 // start sets a point that is strictly feasible on both sides. Column w decays
-// as exp(-e/4) from the input that output w serves best, rows normalized:
-// entries of neighbors then differ by at most exp(e/2). On the dual side z is the prior,
+// as exp(-e/4) from the input that output w serves best, rows normalized: entries of
+// neighbors then differ by at most exp(e/2). With a Support it is exp(-.4 e), and the rows
+// are normalized with what is outside. On the dual side z is the prior,
 // or uniform, and y is negative.
 func (p *point) start() error {
 	n := p.n
-	norm := make([]float64, n)
+	rate := .25
+	if p.prob.Support != nil {
+		rate = .4 // rows then lack less of their sums
+	}
+	norm, value := make([]float64, n), make([]float64, n)
 	for w := range p.m {
 		home, least := 0, math.Inf(1)
 		for i, l := range p.lossOf(w) {
@@ -176,14 +242,19 @@ func (p *point) start() error {
 				home, least = p.prob.Class[i], l
 			}
 		}
+		for u, e := range p.prob.Budget[home*n : (home+1)*n] {
+			value[u] = math.Exp(-rate * min(e, MaxBudget))
+			norm[u] += value[u]
+		}
 		x := p.column(p.x, w)
-		for u := range x {
-			x[u] = math.Exp(-min(p.prob.Budget[home*n+u], MaxBudget) / 4)
-			norm[u] += x[u]
+		for i, u := range p.places[w].inputs {
+			x[i] = value[u]
 		}
 	}
-	for i := range p.x {
-		p.x[i] /= norm[i%n]
+	for w, c := range p.places {
+		for i, v := range p.column(p.x, w) {
+			p.x[c.first+i] = v / norm[c.inputs[i]]
+		}
 	}
 	for i := range p.z {
 		p.z[i] = 1 / float64(len(p.z))
@@ -216,15 +287,15 @@ func (p *point) start() error {
 // startRows sets the slacks and multipliers of column w. lambda shares g = D_w z - y > 0
 // out over the rows of each input by omega, such that G'lambda = g.
 func (p *point) startRows(w int) {
-	c, x, n := p.rows(w), p.column(p.x, w), p.n
-	share := make([]float64, n) // sum of omega at each input
+	c, x, inputs := p.rows(w), p.column(p.x, w), p.places[w].inputs
+	share := make([]float64, c.n) // sum of omega at each entry
 	c.each(func(i int32, u, v int) {
 		share[u] += c.omega[i]
 		share[v] += c.omega[i]
 	})
-	g := make([]float64, n)
-	for u, y := range p.y {
-		g[u] = -y
+	g := make([]float64, c.n)
+	for i, u := range inputs {
+		g[i] = -p.y[u]
 	}
 	p.weigh(g, w, p.z, 1)
 	for u := range g {
@@ -233,7 +304,7 @@ func (p *point) startRows(w int) {
 	c.each(func(i int32, u, v int) {
 		// omega (b g[v] + a g[u]) / (b^2 - a^2), with b^2 - a^2 =
 		// b^2 (1 - exp(-2e)) that neither cancels nor overflows.
-		a, b, e := c.a[i], c.b[i], min(p.prob.Budget[u*n+v], MaxBudget)
+		a, b, e := c.a[i], c.b[i], min(p.prob.Budget[int(inputs[u])*p.n+int(inputs[v])], MaxBudget)
 		share := c.omega[i] / -math.Expm1(-2*e) / b
 		c.lf[i] = share * (g[v] + a/b*g[u])
 		c.lk[i] = share * (g[u] + a/b*g[v])
@@ -253,7 +324,9 @@ func (p *point) measure() error {
 
 // pullOf writes h_w = y - D_w z + G'pull_w, see engine.
 func (p *point) pullOf(h []float64, w int, pulled bool) {
-	copy(h, p.y)
+	for i, u := range p.places[w].inputs {
+		h[i] = p.y[u]
+	}
 	p.weigh(h, w, p.z, -1)
 	if c := p.rows(w); pulled {
 		c.transpose(c.pf, c.pk, h)

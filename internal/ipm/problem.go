@@ -66,6 +66,10 @@ type Problem struct {
 	// Ceiling is at least Budget and at least the budget of the problem that Lower
 	// speaks of; nil is Budget. It is asked for Pairs.
 	Ceiling func(u, v int) float64
+	// Support, where not nil, lists for every output the inputs, ascending, at which it may
+	// be released. Rows are imposed between them only: every one of them has a pair among
+	// the others. The engine is ByInput then.
+	Support [][]int32
 	// Loss[w*len(Class)+i] >= 0 is the loss of output w in loss row i, and
 	// Class[i] the input that row i is about. Every input has a row.
 	Loss  []float64
@@ -112,10 +116,11 @@ func StatusOf(err error) Status {
 
 // Result is the best that was found on either side.
 type Result struct {
-	// X[w*Inputs+u] is the column of output w: rows sum to 1 and the privacy
-	// rows hold, both up to rounding.
+	// X[w*Inputs+u] is the column of output w, 0 outside of its support: rows sum to 1 and
+	// the privacy rows hold, both up to rounding, or up to settled with a Support.
 	X []float64
-	// Upper is the loss of X, in plain float64; Lower is a proved bound.
+	// Upper is the loss of X, in plain float64; Lower is a proved bound, with a Support of
+	// what releases nothing outside.
 	Upper, Lower float64
 	// Z is the prior that proves Lower, one weight per loss row.
 	Z []float64

@@ -31,7 +31,9 @@ func (p *point) rows(w int) rows {
 // diagonal where diag has it, and the others at the positions of their pairs. See
 // denseEngine.block for the terms.
 func (c rows) block(x, l []float64, diag, at []int32) {
-	clear(l)
+	for u := range c.n {
+		l[diag[u]] = 0
+	}
 	for u := range c.n {
 		xu, du := x[u], 0.0
 		for i := c.start[u]; i < c.start[u+1]; i++ {

@@ -10,8 +10,9 @@ import (
 	"github.com/metricdp/metricdp/internal/ipm/kkt"
 )
 
-// residual is the largest error of a row sum with which a solve may end.
-const residual = 1e-8
+// residual is the largest error of a row sum with which a solve may end, settled that of
+// columns that are kept. With a Support, where rows begin with less than 1, it may end there.
+const residual, settled = 1e-8, 1e-5
 
 // solver is the iteration from a point on, whatever the engine.
 type solver struct {
@@ -34,7 +35,7 @@ func (l *Plan) Solve(ctx context.Context, o Settings) *Result {
 
 func (s *solver) solve() *Result {
 	err := s.start()
-	s.best.X = slices.Clone(s.x) // should the context be done already
+	s.keepX(func(_ int, v float64) float64 { return v }) // should the context be done already
 	if err == nil {
 		err = s.iterate()
 	}
@@ -48,7 +49,7 @@ func newSolver(ctx context.Context, l *Plan, o Settings) *solver {
 	return &solver{
 		point: p, engine: e,
 		predictor: newDirection(p), dir: newDirection(p), kept: newDirection(p), cross: make([]float64, p.nz),
-		best: Result{Upper: math.Inf(1), Z: make([]float64, len(p.z)), Y: make([]float64, p.n)},
+		best: Result{X: make([]float64, p.m*p.n), Upper: math.Inf(1), Z: make([]float64, len(p.z)), Y: make([]float64, p.n)},
 	}
 }
 
@@ -57,6 +58,10 @@ func newSolver(ctx context.Context, l *Plan, o Settings) *solver {
 func (s *solver) iterate() error {
 	b := &s.best
 	var patience kkt.Patience
+	enough := residual
+	if s.prob.Support != nil {
+		enough = settled
+	}
 	for ; ; b.Iterations++ {
 		worst := s.record()
 		if s.promising() {
@@ -70,7 +75,7 @@ func (s *solver) iterate() error {
 			s.o.Progress(b.Iterations, b.Upper, b.Lower)
 		}
 		gap := b.Upper - max(b.Lower, s.o.Lower)
-		if gap <= s.o.Tolerance*b.Upper && worst <= residual {
+		if gap <= s.o.Tolerance*b.Upper && worst <= enough {
 			return nil
 		}
 		if patience.Lost(gap) {
@@ -100,11 +105,12 @@ func (s *solver) record() (worst float64) {
 			upper = v
 		}
 	}
-	if upper < s.best.Upper && slices.Min(s.x) >= 0 {
-		s.best.Upper = upper
-		for i, v := range s.x {
-			s.best.X[i] = v / s.sum[i%s.n]
+	// Until one is settled the last columns are the best.
+	if settles := worst <= settled; (settles && upper < s.best.Upper || !settles && math.IsInf(s.best.Upper, 1)) && slices.Min(s.x) >= 0 {
+		if settles {
+			s.best.Upper = upper
 		}
+		s.keepX(func(u int, v float64) float64 { return v / s.sum[u] })
 	}
 	if lower := s.lower(); lower > s.best.Lower || s.best.Iterations == 0 {
 		s.best.Lower = lower
@@ -114,6 +120,16 @@ func (s *solver) record() (worst float64) {
 		}
 	}
 	return worst
+}
+
+// keepX sets the best columns to what of has of the present ones.
+func (s *solver) keepX(of func(u int, v float64) float64) {
+	for w, c := range s.places {
+		to := s.best.X[w*s.n : (w+1)*s.n]
+		for i, v := range s.column(s.x, w) {
+			to[c.inputs[i]] = of(int(c.inputs[i]), v)
+		}
+	}
 }
 
 // promising tells whether the duals, but for rounding, reach the tolerance.

@@ -40,23 +40,52 @@ func grid(rows, columns int) graph {
 	})
 }
 
+// system has k columns, each with so large a share of the inputs; the first has all.
+func (g graph) system(k int, of []int32, share float64) System {
+	s, r := System{Inputs: g.n, Start: g.start, Ends: g.ends, Of: of}, random.Seeded(8)
+	for w := range k {
+		c, at := Column{}, make([]int32, g.n)
+		for u := range at {
+			at[u] = -1
+			if w == 0 || r.Float64() < share {
+				at[u] = int32(len(c.Inputs))
+				c.Inputs = append(c.Inputs, int32(u))
+			}
+		}
+		for u := range at {
+			for _, v := range g.ends[g.start[u]:g.start[u+1]] {
+				if at[u] >= 0 && at[v] >= 0 {
+					c.Pairs = append(c.Pairs, [2]int32{at[u], at[v]})
+				}
+			}
+		}
+		for j, u := range of {
+			if at[u] >= 0 {
+				c.Duals, c.At = append(c.Duals, int32(j)), append(c.At, at[u])
+			}
+		}
+		s.Columns = append(s.Columns, c)
+	}
+	return s
+}
+
 // filled is a factor of random numbers of a system with duals multipliers, most of
 // them with an S of their own and in the border.
-func filled(t testing.TB, g graph, k int, of []int32) *Factor {
+func filled(t testing.TB, g graph, k int, of []int32, share float64) *Factor {
 	t.Helper()
 	r := random.Seeded(uint64(g.n + k))
-	p := testkit.Must(NewPlan(context.Background(), g.n, k, g.start, g.ends, of, math.Inf(1)))
+	p := testkit.Must(NewPlan(context.Background(), g.system(k, of, share), math.Inf(1)))
 	f := p.New()
-	for w := range k {
-		h := f.block(w)
-		for u := range g.n {
-			h[u] += .01 * (1 + r.Float64())
-			for i := g.start[u]; i < g.start[u+1]; i++ {
-				a, b := math.Exp(3*r.NormFloat64()), math.Exp(r.NormFloat64())
-				h[u] += a
-				h[g.ends[i]] += a * b * b
-				h[g.n+int(i)] = -a * b
-			}
+	for w, c := range p.Columns {
+		h := f.Block(w)
+		for i := range c.Inputs {
+			h[i] += .01 * (1 + r.Float64())
+		}
+		for i, pair := range c.Pairs {
+			a, b := math.Exp(3*r.NormFloat64()), math.Exp(r.NormFloat64())
+			h[pair[0]] += a
+			h[pair[1]] += a * b * b
+			h[len(c.Inputs)+i] = -a * b
 		}
 	}
 	for i := range f.C {
@@ -83,21 +112,22 @@ func duals(n int, rows int) (of []int32) {
 // dense is the whole matrix, k last.
 func (f *Factor) dense() *mat.SymDense {
 	p := f.p
-	y0 := p.n * p.k
-	size := y0 + len(p.of)
+	y0 := p.all().x
+	size := y0 + len(p.Of)
 	if slices.Max(f.Border) > 0 {
 		size++
 	}
 	a := mat.NewSymDense(size, nil)
-	for w := range p.k {
-		for u := range p.n {
-			a.SetSym(w*p.n+u, w*p.n+u, f.block(w)[u])
-			for i := p.start[u]; i < p.start[u+1]; i++ {
-				a.SetSym(w*p.n+u, w*p.n+int(p.ends[i]), f.block(w)[p.n+int(i)])
-			}
+	for w, c := range p.Columns {
+		at, h := p.columns[w].x, f.Block(w)
+		for i := range c.Inputs {
+			a.SetSym(at+i, at+i, h[i])
 		}
-		for j, u := range p.of {
-			a.SetSym(w*p.n+int(u), y0+j, f.C[w*len(p.of)+j])
+		for i, pair := range c.Pairs {
+			a.SetSym(at+int(pair[0]), at+int(pair[1]), h[len(c.Inputs)+i])
+		}
+		for i, v := range f.Ties(w) {
+			a.SetSym(at+int(c.At[i]), y0+int(c.Duals[i]), v)
 		}
 	}
 	for j, v := range f.S {
@@ -116,22 +146,25 @@ func TestFactor_AgainstDense(t *testing.T) {
 		name  string
 		g     graph
 		k     int
-		rows  int // loss rows; 0: as with a prior
-		nodes int // at least
+		rows  int     // loss rows; 0: as with a prior
+		nodes int     // at least
+		share float64 // of the inputs, that a column has
 	}{
-		{"one input, one output", graphOf(1, nil), 1, 1, 1},
-		{"path, one output", graphOf(20, func(u, v int) bool { return v == u+1 }), 1, 20, 1},
-		{"star", star(30), 5, 40, 10},
-		{"star, prior", star(30), 5, 0, 10},
-		{"two components", graphOf(30, func(u, v int) bool { return v < u+4 && (u < 14) == (v < 14) }), 3, 90, 2},
-		{"no edges", graphOf(9, func(u, v int) bool { return false }), 4, 13, 9},
-		{"complete", graphOf(15, func(u, v int) bool { return true }), 9, 15, 1},
-		{"grid", grid(9, 8), 7, 72, 5},
-		{"grid, panels of several blocks", grid(7, 7), 30, 60, 5},
-		{"grid, prior", grid(9, 9), 4, 0, 5},
+		{"one input, one output", graphOf(1, nil), 1, 1, 1, 1},
+		{"path, one output", graphOf(20, func(u, v int) bool { return v == u+1 }), 1, 20, 1, 1},
+		{"star", star(30), 5, 40, 10, 1},
+		{"star, prior", star(30), 5, 0, 10, 1},
+		{"two components", graphOf(30, func(u, v int) bool { return v < u+4 && (u < 14) == (v < 14) }), 3, 90, 2, 1},
+		{"no edges", graphOf(9, func(u, v int) bool { return false }), 4, 13, 9, 1},
+		{"complete", graphOf(15, func(u, v int) bool { return true }), 9, 15, 1, 1},
+		{"grid", grid(9, 8), 7, 72, 5, 1},
+		{"grid, panels of several blocks", grid(7, 7), 30, 60, 5, 1},
+		{"grid, prior", grid(9, 9), 4, 0, 5, 1},
+		{"grid, parts", grid(9, 8), 7, 72, 5, .4},
+		{"complete, parts", graphOf(15, func(u, v int) bool { return true }), 9, 15, 1, .3},
 	} {
 		of := duals(c.g.n, c.rows)
-		f := filled(t, c.g, c.k, of)
+		f := filled(t, c.g, c.k, of, c.share)
 		if len(f.p.nodes) < c.nodes {
 			t.Errorf("%s: %d nodes", c.name, len(f.p.nodes))
 		}
@@ -139,12 +172,12 @@ func TestFactor_AgainstDense(t *testing.T) {
 		for _, v := range [][]float64{f.panels, f.vectors, f.H, f.C, f.S, f.Border, f.scaleX, f.scaleY, f.x, f.y, f.restX, f.restY, f.borderX, f.borderY} {
 			held += 8 * len(v)
 		}
-		if bytes := f.p.Bytes(); bytes < float64(held) || bytes > float64(held+16*c.g.n*c.k) {
+		if bytes := f.p.Bytes(); bytes < float64(held) || bytes > float64(held+tieBytes*len(f.H)+entryBytes*len(f.C)) {
 			t.Errorf("%s: %v bytes hold %d", c.name, bytes, held)
 		}
 		a := f.dense()
 		size, _ := a.Dims()
-		y0 := c.g.n * c.k
+		y0 := f.p.all().x
 		r := random.Seeded(9)
 		rhs := make([]float64, y0+len(of)+1)
 		for i := range rhs {
@@ -191,7 +224,7 @@ func signed(v []float64, last int) []float64 {
 // Indefinite and not finite numbers are told; a done context ends at once.
 func TestFactor_Fails(t *testing.T) {
 	g := grid(5, 5)
-	f := filled(t, g, 3, duals(25, 25))
+	f := filled(t, g, 3, duals(25, 25), 1)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	if ok, err := f.Factorize(ctx, 2); ok || !errors.Is(err, context.Canceled) {
@@ -211,7 +244,7 @@ func TestFactor_Fails(t *testing.T) {
 // the call leaves as many different vectors as there are steps.
 func TestApply_LooksAtTheContext(t *testing.T) {
 	g := grid(6, 6)
-	f := filled(t, g, 3, duals(36, 36))
+	f := filled(t, g, 3, duals(36, 36), 1)
 	if ok, err := f.Factorize(t.Context(), 1); !ok || err != nil {
 		t.Fatal(ok, err)
 	}

@@ -1,5 +1,5 @@
 // Package byinput solves the Newton systems of package ipm by eliminating one
-// input after another: all unknowns of an input, one for every output, and then
+// input after another: all unknowns of an input, one for every output that it has, and then
 // its multipliers. It pays where outputs are few and the graph of the privacy
 // rows is sparse.
 //
@@ -43,8 +43,8 @@ import (
 
 // Matrix holds the entries, to be set before Factorize.
 type Matrix struct {
-	H      []float64 // [w*(n+pairs)+u] the diagonal of H_w, [w*(n+pairs)+n+i] beside it
-	C      []float64 // [w*duals+j]
+	H      []float64 // by column the diagonal of H_w, then its pairs: see Factor.Block
+	C      []float64 // by column those of its duals: see Factor.Ties
 	S      []float64 // [j]
 	Border []float64 // g
 }
@@ -65,11 +65,11 @@ type Factor struct {
 
 // New returns a Factor with a matrix of zeros.
 func (p *Plan) New() *Factor {
-	nk, duals := p.n*p.k, len(p.of)
-	f := &Factor{p: p, panels: make([]float64, p.entries), vectors: make([]float64, p.vectors)}
-	f.H, f.C = make([]float64, nk+p.k*len(p.ends)), make([]float64, p.k*duals)
+	all, duals := p.all(), len(p.Of)
+	f := &Factor{p: p, panels: make([]float64, p.size), vectors: make([]float64, p.vectors)}
+	f.H, f.C = make([]float64, all.h), make([]float64, all.c)
 	for _, v := range []*[]float64{&f.scaleX, &f.x, &f.restX, &f.borderX} {
-		*v = make([]float64, nk)
+		*v = make([]float64, all.x)
 	}
 	for _, v := range []*[]float64{&f.S, &f.Border, &f.scaleY, &f.y, &f.restY, &f.borderY} {
 		*v = make([]float64, duals)
@@ -97,16 +97,15 @@ func (f *Factor) Factorize(ctx context.Context, workers int) (ok bool, err error
 
 // setScale makes the diagonal of H one, and that of C H^-1 C' + S nearly so.
 func (f *Factor) setScale() {
-	p, duals := f.p, len(f.p.of)
 	copy(f.scaleY, f.S)
-	for w := range p.k {
-		for u, v := range f.block(w)[:p.n] {
-			f.scaleX[w*p.n+u] = 1 / math.Sqrt(v)
+	for w, c := range f.p.Columns {
+		x := f.column(f.scaleX, w)
+		for i, v := range f.Block(w)[:len(x)] {
+			x[i] = 1 / math.Sqrt(v)
 		}
-		c, x := f.C[w*duals:], f.scaleX[w*p.n:]
-		for j, u := range p.of {
-			v := c[j] * x[u]
-			f.scaleY[j] += v * v
+		for i, v := range f.Ties(w) {
+			v *= x[c.At[i]]
+			f.scaleY[c.Duals[i]] += v * v
 		}
 	}
 	for j, v := range f.scaleY {
@@ -114,10 +113,14 @@ func (f *Factor) setScale() {
 	}
 }
 
-// block is H_w: its diagonal, and what is beside it.
-func (f *Factor) block(w int) []float64 {
-	size := f.p.n + len(f.p.ends)
-	return f.H[w*size : (w+1)*size]
+// Block is H_w: its diagonal, and its pairs.
+func (f *Factor) Block(w int) []float64 { return f.H[f.p.columns[w].h:f.p.columns[w+1].h] }
+
+// Ties is C_w: one number for every one of its duals.
+func (f *Factor) Ties(w int) []float64 { return f.C[f.p.columns[w].c:f.p.columns[w+1].c] }
+
+func (f *Factor) column(v []float64, w int) []float64 {
+	return v[f.p.columns[w].x:f.p.columns[w+1].x]
 }
 
 func (f *Factor) attempt(ctx context.Context, eps float64, workers int) (ok bool, err error) {
@@ -161,30 +164,31 @@ func (f *Factor) assemble(d *node, eps float64) {
 	clear(to)
 	column := func(number int32) int {
 		if number < d.last {
-			return p.k * int(number-d.first)
+			return p.offset[number] - p.offset[d.first]
 		}
 		e, _ := slices.BinarySearch(d.border, number)
-		return d.p + p.k*e
+		return d.p + d.borderAt[e]
 	}
-	// H: the diagonal is scaled to 1, a pair is a diagonal block of all outputs.
-	for at, u := range d.inputs {
-		row := p.k * at
-		for w := range p.k {
-			to[(row+w)*(d.width+1)] = 1 + eps
-		}
+	// H: the diagonal is scaled to 1, a pair is a diagonal of the outputs that its ends share.
+	for row := range d.x {
+		to[row*(d.width+1)] = 1 + eps
+	}
+	for _, u := range d.inputs {
+		row := column(p.number[u])
+		last, c := int32(-1), 0
 		for _, t := range p.later[u] {
-			c, v := column(t.number), int(p.inputs[t.number])
-			for w := range p.k {
-				to[(row+w)*d.width+c+w] = f.block(w)[p.n+int(t.pair)] * f.scaleX[w*p.n+int(u)] * f.scaleX[w*p.n+v]
+			if t.number != last {
+				last, c = t.number, column(t.number)
 			}
+			to[(row+int(t.row))*d.width+c+int(t.col)] = f.H[t.h] * f.scaleX[t.from] * f.scaleX[t.to]
 		}
 	}
 	// C beside it, and -S below.
 	for e, j := range d.duals {
-		u, c := int(p.of[j]), d.x+e
-		row := p.k * int(p.number[u]-d.first)
-		for w := range p.k {
-			to[(row+w)*d.width+c] = f.C[w*len(p.of)+int(j)] * f.scaleX[w*p.n+u] * f.scaleY[j]
+		u, c := p.Of[j], d.x+e
+		row := column(p.number[u])
+		for i, q := range p.unknowns[u] {
+			to[(row+i)*d.width+c] = f.C[p.entries[j][i]] * f.scaleX[q] * f.scaleY[j]
 		}
 		to[c*(d.width+1)] = -f.S[j]*f.scaleY[j]*f.scaleY[j] - eps
 	}
@@ -193,12 +197,13 @@ func (f *Factor) assemble(d *node, eps float64) {
 // update takes the products of the earlier nodes from the rows of one input of
 // d, by whole blocks: what is left of its own diagonal block is not used.
 func (f *Factor) update(ctx context.Context, d *node, at int) {
-	p, k := f.p, f.p.k
-	to := f.panel(d)[k*at*d.width:]
+	p, number := f.p, d.first+int32(at)
+	k := p.wide(number)
+	to := f.panel(d)[(p.offset[number]-p.offset[d.first])*d.width:]
 	var list []run
 	for _, up := range d.updates {
 		c := &p.nodes[up.node]
-		e, ok := slices.BinarySearch(c.border[up.lo:up.hi], d.first+int32(at))
+		e, ok := slices.BinarySearch(c.border[up.lo:up.hi], number)
 		if !ok {
 			continue
 		}
@@ -207,9 +212,9 @@ func (f *Factor) update(ctx context.Context, d *node, at int) {
 		}
 		e += up.lo
 		from := f.panel(c)
-		list = p.runs(list, c.border, e, d)
+		list = p.runs(list, c, e, d)
 		for _, r := range list {
-			left, right, n := c.p+k*e, c.p+k*r.from, k*r.count
+			left, right, n := c.p+c.borderAt[e], c.p+r.from, r.count
 			into := blas64.General{Rows: k, Cols: n, Stride: d.width, Data: to[r.column:]}
 			// Less U'U for the rows of unknowns, plus it for those of multipliers.
 			for y, rows := range [2][2]int{{0, c.x}, {c.x, c.p}} {

@@ -18,9 +18,10 @@ const counted = 128
 // eliminate orders the inputs by least fill, ties to the lowest number: the one
 // to go next adds the fewest edges between its neighbors, counted anew where the
 // neighbors themselves changed. Fewer multiplications than by least degree, by a
-// tenth to a quarter on roads. It gives up, with nil, where the sum of (1 +
-// border)^2 passes most. The error is the context's. O(n^2 + sum border^3).
-func eliminate(ctx context.Context, n int, start, ends []int32, most float64) ([]column, error) {
+// tenth to a quarter on roads. It gives up, with nil, where the multiplications, with so
+// many unknowns at every input, pass most. The error is the context's. O(n^2 + sum border^3).
+func eliminate(ctx context.Context, start, ends []int32, unknowns [][]int32, most float64) ([]column, error) {
+	n := len(unknowns)
 	next := make([][]int32, n) // the graph of those that are left
 	for u := range n {
 		for _, v := range ends[start[u]:start[u+1]] {
@@ -68,8 +69,12 @@ func eliminate(ctx context.Context, n int, start, ends []int32, most float64) ([
 		}
 		// best goes; its neighbors become tied to each other.
 		border := next[best]
-		c := float64(1 + len(border))
-		if work += c * c; work > most || ctx.Err() != nil {
+		k := float64(len(unknowns[best]))
+		c := k
+		for _, u := range border {
+			c += float64(len(unknowns[u]))
+		}
+		if work += float64(k*c*c) / 2; work > most || ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		order = append(order, column{int32(best), border})

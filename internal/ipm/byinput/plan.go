@@ -6,24 +6,50 @@ import (
 	"slices"
 )
 
-// Plan is the structure of a factorization: what is known without a number.
-type Plan struct {
-	n, k        int
-	start, ends []int32
-	of          []int32
-	inputs      []int32 // in the order of elimination
-	number      []int32 // of every input
-	later       [][]tie // of every input
-	nodes       []node  // children before parents, a subtree in a row
-	tasks       [][2]int
-	top         []int // nodes outside of the tasks
-	entries     int   // of all panels
-	vectors     int   // of all widths
-	flops       float64
+// System is the structure of a system: where its numbers are.
+type System struct {
+	Inputs      int
+	Start, Ends []int32  // the pairs of inputs u < v, Ends[Start[u]:Start[u+1]] those of u
+	Of          []int32  // the input of every multiplier
+	Columns     []Column // one for every output
 }
 
-// tie is a pair of an input and one that is eliminated later.
-type tie struct{ number, pair int32 }
+// Column has an unknown for every one of some inputs.
+type Column struct {
+	Inputs []int32    // ascending
+	Pairs  [][2]int32 // of its unknowns, those of inputs that are a pair
+	// Duals are the multipliers of its inputs, all of them, At the unknowns they are about.
+	Duals, At []int32
+}
+
+// Plan is the structure of a factorization: what is known without a number.
+type Plan struct {
+	System
+	columns  []place   // of the matrix
+	unknowns [][]int32 // of every input, by output
+	entries  [][]int   // of every multiplier, in C, as the unknowns of its input
+	offset   []int     // unknowns of inputs before, by number
+	inputs   []int32   // in the order of elimination
+	number   []int32   // of every input
+	later    [][]tie   // of every input
+	nodes    []node    // children before parents, a subtree in a row
+	tasks    [][2]int
+	top      []int // nodes outside of the tasks
+	size     int   // of all panels
+	vectors  int   // of all widths
+	flops    float64
+}
+
+// place is where a column begins in unknowns, in H and in C.
+type place struct{ x, h, c int }
+
+// tie is a pair of an unknown and one that is eliminated later.
+type tie struct {
+	number   int32 // of the later input
+	row, col int32 // the unknowns, among those of their inputs
+	from, to int32 // the same, of all
+	h        int   // its place in H
+}
 
 // node is a group of inputs that are eliminated together. Its panel is a row by
 // row matrix of its part of the factor: first come its unknowns, those of
@@ -37,8 +63,9 @@ type node struct {
 	parent      int     // -1: none
 	children    []int
 	updates     []update
-	x, p, width int // unknowns x and all unknowns, rows of the panel, and columns
-	at, vector  int // where the panel begins, and a vector as wide
+	borderAt    []int // unknowns of the border before each input, and all
+	x, p, width int   // unknowns x and all unknowns, rows of the panel, and columns
+	at, vector  int   // where the panel begins, and a vector as wide
 }
 
 // update is an earlier node: border[lo:hi] of it are inputs of this one.
@@ -54,20 +81,28 @@ const relaxed = 0.1
 // parallel, what is above them one node after another.
 const shares = 16
 
-// NewPlan takes the graph of the pairs u < v, ends[start[u]:start[u+1]] those of
-// u, and the input of every multiplier. It returns nil where a factorization
-// would take more than most multiplications. The error is the context's.
-func NewPlan(ctx context.Context, n, outputs int, start, ends, of []int32, most float64) (*Plan, error) {
-	k := float64(outputs)
-	columns, err := eliminate(ctx, n, start, ends, 2*most/(k*k*k))
+// NewPlan returns nil where a factorization would take more than most multiplications.
+// The error is the context's.
+func NewPlan(ctx context.Context, s System, most float64) (*Plan, error) {
+	p := &Plan{System: s, columns: make([]place, len(s.Columns)+1), unknowns: make([][]int32, s.Inputs), number: make([]int32, s.Inputs)}
+	for w, c := range s.Columns {
+		at := p.columns[w]
+		for i, u := range c.Inputs {
+			p.unknowns[u] = append(p.unknowns[u], int32(at.x+i))
+		}
+		p.columns[w+1] = place{at.x + len(c.Inputs), at.h + len(c.Inputs) + len(c.Pairs), at.c + len(c.Duals)}
+	}
+	columns, err := eliminate(ctx, s.Start, s.Ends, p.unknowns, most)
 	if columns == nil {
 		return nil, err
 	}
-	p := &Plan{n: n, k: outputs, start: start, ends: ends, of: of, number: make([]int32, n)}
 	p.build(columns)
 	p.measure()
 	return p, nil
 }
+
+// all counts unknowns, numbers of H, and of C.
+func (p *Plan) all() place { return p.columns[len(p.Columns)] }
 
 // build groups the columns and lists the groups in postorder.
 func (p *Plan) build(columns []column) {
@@ -76,8 +111,8 @@ func (p *Plan) build(columns []column) {
 		children       []int
 		work           float64 // in squares of rows, without what merging adds
 	}
-	groups := make([]group, p.n)
-	step := make([]int, p.n)
+	groups := make([]group, p.Inputs)
+	step := make([]int, p.Inputs)
 	for j, c := range columns {
 		step[c.input] = j
 	}
@@ -91,7 +126,7 @@ func (p *Plan) build(columns []column) {
 	// A column takes in the groups of its children in the elimination tree, those with
 	// the largest borders first, where that adds little work. The parent of a column is
 	// the first that is eliminated of its border.
-	children := make([][]int, p.n)
+	children := make([][]int, p.Inputs)
 	var roots []int
 	for j, c := range columns {
 		g := &groups[j]
@@ -113,7 +148,7 @@ func (p *Plan) build(columns []column) {
 			roots = append(roots, j)
 			continue
 		}
-		parent := p.n
+		parent := p.Inputs
 		for _, v := range c.border {
 			parent = min(parent, step[v])
 		}
@@ -149,21 +184,39 @@ func (p *Plan) build(columns []column) {
 
 // measure fills in what follows from the groups.
 func (p *Plan) measure() {
-	// Each pair belongs to its end that is eliminated first, whose panel it is in.
-	p.later = make([][]tie, p.n)
-	for u := range p.n {
-		for i := p.start[u]; i < p.start[u+1]; i++ {
-			v := p.ends[i]
-			if a, b := p.number[u], p.number[v]; a < b {
-				p.later[u] = append(p.later[u], tie{b, i})
-			} else {
-				p.later[v] = append(p.later[v], tie{a, i})
-			}
+	p.offset = make([]int, p.Inputs+1)
+	for i, u := range p.inputs {
+		p.offset[i+1] = p.offset[i] + len(p.unknowns[u])
+	}
+	rank := make([]int32, p.all().x)
+	for _, list := range p.unknowns {
+		for i, q := range list {
+			rank[q] = int32(i)
 		}
 	}
+	// Each pair belongs to its end that is eliminated first, whose panel it is in.
+	p.later, p.entries = make([][]tie, p.Inputs), make([][]int, len(p.Of))
+	for w, c := range p.Columns {
+		at := p.columns[w]
+		for i, pair := range c.Pairs {
+			a, b := pair[0], pair[1]
+			if p.number[c.Inputs[a]] > p.number[c.Inputs[b]] {
+				a, b = b, a
+			}
+			from, to := int32(at.x)+a, int32(at.x)+b
+			u := c.Inputs[a]
+			p.later[u] = append(p.later[u], tie{p.number[c.Inputs[b]], rank[from], rank[to], from, to, at.h + len(c.Inputs) + i})
+		}
+		for i, j := range c.Duals {
+			p.entries[j] = append(p.entries[j], at.c+i)
+		}
+	}
+	for _, list := range p.later {
+		slices.SortStableFunc(list, func(a, b tie) int { return cmp.Compare(a.number, b.number) })
+	}
 	// The multipliers of each node, the shape and place of its panel, and the work.
-	owner, duals := make([]int, p.n), make([][]int32, p.n)
-	for j, u := range p.of {
+	owner, duals := make([]int, p.Inputs), make([][]int32, p.Inputs)
+	for j, u := range p.Of {
 		duals[u] = append(duals[u], int32(j))
 	}
 	below := make([]float64, len(p.nodes)) // work of the subtrees
@@ -178,11 +231,15 @@ func (p *Plan) measure() {
 			d.border[e] = p.number[u]
 		}
 		slices.Sort(d.border)
-		d.x = p.k * len(d.inputs)
+		d.borderAt = make([]int, len(d.border)+1)
+		for e, v := range d.border {
+			d.borderAt[e+1] = d.borderAt[e] + p.wide(v)
+		}
+		d.x = p.offset[d.last] - p.offset[d.first]
 		d.p = d.x + len(d.duals)
-		d.width = d.p + p.k*len(d.border)
-		d.at, d.vector = p.entries, p.vectors
-		p.entries += d.p * d.width
+		d.width = d.p + d.borderAt[len(d.border)]
+		d.at, d.vector = p.size, p.vectors
+		p.size += d.p * d.width
 		p.vectors += d.width
 		for r := range d.p {
 			c := float64(d.width - r)
@@ -219,43 +276,49 @@ func (p *Plan) measure() {
 	slices.Reverse(p.top)
 }
 
+// wide is how many unknowns an input has, by number.
+func (p *Plan) wide(number int32) int { return p.offset[number+1] - p.offset[number] }
+
 // Flops is the number of multiplications of a factorization.
 func (p *Plan) Flops() float64 { return p.flops / 2 }
 
-// Bytes is the memory of a Factor.
+// tieBytes and entryBytes are what the lists of a Plan take for a number of H and of C.
+const tieBytes, entryBytes = 40, 16
+
+// Bytes is the memory of a Factor and of a Plan.
 func (p *Plan) Bytes() float64 {
 	panels := 0.0 // which may be more than an int of 32 bits
 	for _, d := range p.nodes {
 		panels += float64(float64(d.p) * float64(d.width))
 	}
-	duals := len(p.of)
-	return float64(8 * (panels + float64(p.vectors+p.k*(6*p.n+len(p.ends)+duals)+6*duals)))
+	all := p.all()
+	return float64(8*(panels+float64(p.vectors+4*all.x+all.h+all.c+6*len(p.Of)))) + float64(tieBytes*all.h+entryBytes*all.c)
 }
 
-// run is a part of a border that lies in a row of columns of a later panel.
+// run is a part of a border that lies in a row of columns of a later panel, in unknowns.
 type run struct {
 	from, count int // in the border
 	column      int
 }
 
-// runs cuts border[from:], all of it in the columns of d, into runs.
-func (p *Plan) runs(list []run, border []int32, from int, d *node) []run {
+// runs cuts border[from:] of c, all of it in the columns of d, into runs.
+func (p *Plan) runs(list []run, c *node, from int, d *node) []run {
 	list = list[:0]
 	at := 0
-	for e := from; e < len(border); e++ {
-		v, column := border[e], 0
+	for e := from; e < len(c.border); e++ {
+		v, column := c.border[e], 0
 		if v < d.last {
-			column = p.k * int(v-d.first)
+			column = p.offset[v] - p.offset[d.first]
 		} else {
 			for d.border[at] != v {
 				at++
 			}
-			column = d.p + p.k*at
+			column = d.p + d.borderAt[at]
 		}
-		if n := len(list); n > 0 && column == list[n-1].column+p.k*list[n-1].count {
-			list[n-1].count++
+		if n := len(list); n > 0 && column == list[n-1].column+list[n-1].count {
+			list[n-1].count += p.wide(v)
 		} else {
-			list = append(list, run{e, 1, column})
+			list = append(list, run{c.borderAt[e], p.wide(v), column})
 		}
 	}
 	return list

@@ -50,36 +50,32 @@ const dualSpan = 1024
 
 // residual sets restX and restY to what x, y and k leave of the right-hand sides.
 func (f *Factor) residual(ctx context.Context, rx, ry, x, y []float64, k float64, workers int) error {
-	p, duals := f.p, len(f.p.of)
+	p, duals := f.p, len(f.p.Of)
 	// rx - H x - C'y, an output at a time,
-	err := parallel.Chunks(ctx, p.k, 1, workers, nil, func(w, _, _ int) {
-		r, v := f.restX[w*p.n:(w+1)*p.n], x[w*p.n:(w+1)*p.n]
-		diag, off := f.block(w)[:p.n], f.block(w)[p.n:]
-		copy(r, rx[w*p.n:])
-		for u := range r {
-			sum, vu := diag[u]*v[u], v[u]
-			for i := p.start[u]; i < p.start[u+1]; i++ {
-				e := p.ends[i]
-				sum += off[i] * v[e]
-				r[e] -= off[i] * vu
-			}
-			r[u] -= sum
+	err := parallel.Chunks(ctx, len(p.Columns), 1, workers, nil, func(w, _, _ int) {
+		c, r, v := &p.Columns[w], f.column(f.restX, w), f.column(x, w)
+		diag, off := f.Block(w)[:len(v)], f.Block(w)[len(v):]
+		copy(r, f.column(rx, w))
+		for i, d := range diag {
+			r[i] -= d * v[i]
 		}
-		for j, c := range f.C[w*duals : (w+1)*duals] {
-			r[p.of[j]] -= c * y[j]
+		for i, pair := range c.Pairs {
+			a, b, h := pair[0], pair[1], off[i]
+			r[a] -= h * v[b]
+			r[b] -= h * v[a]
+		}
+		for i, t := range f.Ties(w) {
+			r[c.At[i]] -= t * y[c.Duals[i]]
 		}
 	})
 	// and ry - C x + S y + g k.
 	return cmp.Or(err, parallel.Chunks(ctx, duals, dualSpan, workers, nil, func(_, lo, hi int) {
-		r := f.restY[lo:hi]
-		for j := range r {
-			r[j] = ry[lo+j] + f.S[lo+j]*y[lo+j] + f.Border[lo+j]*k
-		}
-		for w := range p.k {
-			v := x[w*p.n:]
-			for j, c := range f.C[w*duals+lo : w*duals+hi] {
-				r[j] -= c * v[p.of[lo+j]]
+		for j := lo; j < hi; j++ {
+			r := ry[j] + f.S[j]*y[j] + f.Border[j]*k
+			for i, q := range p.unknowns[p.Of[j]] {
+				r -= f.C[p.entries[j][i]] * x[q]
 			}
+			f.restY[j] = r
 		}
 	}))
 }
@@ -115,10 +111,11 @@ func (f *Factor) vector(d *node) []float64 { return f.vectors[d.vector : d.vecto
 func (f *Factor) forward(d *node, rx, ry []float64) {
 	p, v := f.p, f.vector(d)
 	clear(v)
-	for at, u := range d.inputs {
-		for w := range p.k {
-			i := w*p.n + int(u)
-			v[p.k*at+w] = rx[i] * f.scaleX[i]
+	at := 0
+	for _, u := range d.inputs {
+		for _, q := range p.unknowns[u] {
+			v[at] = rx[q] * f.scaleX[q]
+			at++
 		}
 	}
 	for e, j := range d.duals {
@@ -129,9 +126,9 @@ func (f *Factor) forward(d *node, rx, ry []float64) {
 	for _, i := range d.children {
 		c := &p.nodes[i]
 		from := f.vector(c)[c.p:]
-		list = p.runs(list, c.border, 0, d)
+		list = p.runs(list, c, 0, d)
 		for _, r := range list {
-			floats.Add(v[r.column:r.column+p.k*r.count], from[p.k*r.from:][:p.k*r.count])
+			floats.Add(v[r.column:r.column+r.count], from[r.from:][:r.count])
 		}
 	}
 	dense.Forward(d.p, d.width, f.panel(d), v)
@@ -143,16 +140,17 @@ func (f *Factor) backward(d *node) {
 	if d.parent >= 0 {
 		to := &p.nodes[d.parent]
 		from := f.vector(to)
-		for _, r := range p.runs(nil, d.border, 0, to) {
-			copy(v[d.p+p.k*r.from:], from[r.column:r.column+p.k*r.count])
+		for _, r := range p.runs(nil, d, 0, to) {
+			copy(v[d.p+r.from:], from[r.column:r.column+r.count])
 		}
 	}
 	floats.Scale(-1, v[d.x:d.p])
 	dense.Backward(d.p, d.width, f.panel(d), v)
-	for at, u := range d.inputs {
-		for w := range p.k {
-			i := w*p.n + int(u)
-			f.x[i] = v[p.k*at+w] * f.scaleX[i]
+	at := 0
+	for _, u := range d.inputs {
+		for _, q := range p.unknowns[u] {
+			f.x[q] = v[at] * f.scaleX[q]
+			at++
 		}
 	}
 	for e, j := range d.duals {

@@ -1,0 +1,248 @@
+package lp
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/heap"
+	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/lp/internal/ipm"
+)
+
+// A column decays from where its output is the best, and what is far from there counts for
+// little: a local relaxation leaves such entries out. Its value is no bound and its channel
+// says nothing about them, but its prices are completed to a proof, see complete, and
+// envelopes extend the channel.
+const (
+	// leftShare of the gap is what the entries left out may cost, about, and that of mostLeftOut
+	// at first.
+	leftShare, mostLeftOut = 0.1, 0.05
+	// mostLocal is the share of the entries up to which it is worth while, mostWork the
+	// multiplications of a factorization, some localWork n^1.5 a^3 for a entries an input.
+	mostLocal           = 0.8
+	mostWork, localWork = 2e11, 6
+	// trusted is the decay up to which its channel is taken as it is: see clip.
+	trusted = 3
+	// suppliers are looked at where a cost is below its price.
+	suppliers = 64
+)
+
+// support lists for every output the inputs that a local relaxation has, nil where that
+// is all of them, and decay[w*n+u], the budget between u and those where w is the best output.
+// An input leaves out the outputs that cost it least, at most so much in all if they decay by
+// exp(-e).
+func (g *merged) support(most float64) (support [][]int32, decay []float64) {
+	n, m := g.n, g.m
+	if len(g.first) < n || g.o.Prior != nil {
+		return nil, nil
+	}
+	near, home := g.cells(m, g.scaled).near, make([]int, m)
+	for w := range m {
+		for u, l := range g.scaled[w*n : (w+1)*n] {
+			if l < g.scaled[w*n+home[w]] {
+				home[w] = u
+			}
+		}
+	}
+	decay = make([]float64, n*m)
+	kept := make([][]int32, n)
+	err := parallel.Chunks(g.ctx, n, 16, g.o.Workers, nil, func(_, lo, hi int) {
+		least, order := make([]float64, m), make([]int, m)
+		for u := lo; u < hi; u++ {
+			budget := g.prog.Budget[u*n : (u+1)*n]
+			for w := range least {
+				least[w], order[w] = budget[home[w]], w
+			}
+			for v, e := range budget {
+				least[near[v]] = min(least[near[v]], e)
+			}
+			for w, e := range least {
+				decay[w*n+u] = e
+				least[w] = math.Exp(-e) * g.scaled[w*n+u]
+			}
+			slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(least[a], least[b]), cmp.Compare(a, b)) })
+			sum := 0.0
+			for _, w := range order {
+				if sum += least[w]; sum > most || w == near[u] {
+					kept[u] = append(kept[u], int32(w))
+				}
+			}
+		}
+	})
+	in, entries := make([][]bool, m), 0
+	for w := range in {
+		in[w] = make([]bool, n)
+	}
+	for u, list := range kept {
+		for _, w := range list {
+			in[w][u] = true
+		}
+		entries += len(list)
+	}
+	each := float64(entries) / float64(n)
+	if err != nil || each > mostLocal*float64(m) || localWork*math.Pow(float64(n), 1.5)*math.Pow(each, 3) > mostWork {
+		return nil, nil
+	}
+	ends := make([][]int32, n)
+	for u, list := range g.prog.Pairs {
+		for _, v := range list {
+			ends[u], ends[v] = append(ends[u], v), append(ends[v], int32(u))
+		}
+	}
+	support = make([][]int32, m)
+	for w, has := range in {
+		g.tie(home[w], ends, has)
+		for u, yes := range has {
+			if yes {
+				support[w] = append(support[w], int32(u))
+			}
+		}
+	}
+	return support, decay
+}
+
+// tie adds to some inputs what is on the shortest ways from them to home, along the pairs: rows
+// then tie all of them to it.
+func (g *merged) tie(home int, ends [][]int32, has []bool) {
+	key, parent, order := slices.Repeat([]float64{math.Inf(1)}, g.n), make([]int32, g.n), []int32{}
+	h := heap.New(key)
+	key[home], parent[home] = 0, int32(home)
+	for h.Push(int32(home)); h.Len() > 0; {
+		u := h.Pop()
+		order = append(order, u)
+		for _, v := range ends[u] {
+			if d := key[u] + g.prog.Budget[int(u)*g.n+int(v)]; d < key[v] {
+				key[v], parent[v] = d, u
+				h.Push(v)
+			}
+		}
+	}
+	for _, u := range slices.Backward(order) {
+		if has[u] {
+			has[parent[u]] = true
+		}
+	}
+}
+
+// clip lowers what is beyond the trusted decay to the envelope of what is within, and divides
+// rows by their sums. An input that may lose more than it does is free to release far outputs:
+// nothing tells a local relaxation what that costs the inputs that it leaves out.
+func (g *merged) clip(x, decay []float64) error {
+	n := g.n
+	err := g.eachOutput(func(w int) {
+		x, decay := x[w*n:(w+1)*n], decay[w*n:(w+1)*n]
+		var inner []int32
+		for u, e := range decay {
+			if e <= trusted {
+				inner = append(inner, int32(u))
+			}
+		}
+		for u, e := range decay {
+			if e <= trusted || x[u] == 0 {
+				continue
+			}
+			most := 0.0
+			for _, v := range inner {
+				most = max(most, x[v]*math.Exp(-g.prog.Budget[u*n+int(v)]))
+			}
+			x[u] = min(x[u], most)
+		}
+	})
+	sum := make([]float64, n)
+	for i, q := range x {
+		sum[i%n] += q
+	}
+	for i := range x {
+		x[i] /= sum[i%n]
+	}
+	return err
+}
+
+// complete lowers the prices of res, which are those of entries within their support, until
+// they are for all entries, and the bound to what they prove.
+//
+// Any multipliers >= 0 of rows prove something: here those of the relaxation, of rows between
+// inputs of the support, and for f >= 0 those of f (exp(e(u,v)) M[v,w] - M[u,w]) >= 0 between two
+// of the others. There the reduced cost c[u] of w starts as z[u] loss(u,w); f adds as much to it and
+// takes exp(e(u,v)) f from c[v]. Those below their price y[u] are raised so by those that have
+// more, the nearest first. With y'[u], the least of y[u] and of c[u] for all w, no cost is below
+// y', and sum(y')/sum(z) is a bound, see [Solution.prove].
+func (g *merged) complete(res *ipm.Result) error {
+	n, m := g.n, g.m
+	z, y := res.Z, res.Y
+	far := 0.0 // a loss that is typical of far outputs
+	for _, l := range g.scaled {
+		far += l
+	}
+	far /= float64(n * m)
+	var rich []int32
+	for u := range n {
+		if float64(z[u]*far) > y[u] {
+			rich = append(rich, int32(u))
+		}
+	}
+	from := make([][]int32, n)
+	err := parallel.Chunks(g.late, n, 16, g.o.Workers, nil, func(_, lo, hi int) {
+		for u := lo; u < hi; u++ {
+			row := g.prog.Budget[u*n : (u+1)*n]
+			list := slices.DeleteFunc(slices.Clone(rich), func(v int32) bool { return int(v) == u })
+			slices.SortFunc(list, func(a, b int32) int { return cmp.Or(cmp.Compare(row[a], row[b]), cmp.Compare(a, b)) })
+			from[u] = slices.Clone(list[:min(suppliers, len(list))])
+		}
+	})
+	if err != nil {
+		return err
+	}
+	lowest := make([][]float64, m)
+	err = g.eachOutput(func(w int) {
+		loss, c := g.scaled[w*n:(w+1)*n], make([]float64, n)
+		for u := range n {
+			c[u] = directed.MulDown(z[u], loss[u])
+		}
+		for _, u := range g.prog.Support[w] {
+			c[u] = y[u]
+		}
+		give := func(u, v int) { // from v to u
+			need, spare := y[u]-c[u], c[v]-y[v]
+			if !(need > 0 && spare > 0) {
+				return
+			}
+			factor := directed.ExpUp(g.prog.Budget[u*n+v])
+			if f := min(need, spare/factor); f > 0 && factor <= math.MaxFloat64 {
+				c[u] = directed.AddDown(c[u], f)
+				c[v] = directed.SubDown(c[v], directed.MulUp(f, factor))
+			}
+		}
+		var lacking []int
+		for u := range n {
+			if c[u] < y[u] {
+				lacking = append(lacking, u)
+			}
+		}
+		slices.SortFunc(lacking, func(a, b int) int { return cmp.Or(cmp.Compare(loss[a], loss[b]), cmp.Compare(a, b)) })
+		for _, u := range lacking {
+			for _, v := range from[u] {
+				give(u, int(v)) // of the support none has more
+				if c[u] >= y[u] {
+					break
+				}
+			}
+		}
+		lowest[w] = c
+	})
+	if err != nil {
+		return err
+	}
+	sum, mass := 0.0, 0.0
+	for u := range n {
+		for _, c := range lowest {
+			y[u] = min(y[u], c[u])
+		}
+		sum = directed.AddDown(sum, y[u])
+		mass = directed.AddUp(mass, z[u])
+	}
+	res.Lower = max(0, directed.DivDown(sum, mass))
+	return nil
+}
