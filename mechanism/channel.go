@@ -35,47 +35,6 @@ type Channel struct {
 	g      Guarantee
 }
 
-// keptRows are the tables of rows that were drawn from more than once, shared by all channels
-// of the same weights.
-type keptRows struct {
-	rows sync.Map     // from the input to its *exact.Table, nil for one draw
-	left atomic.Int64 // bytes for more
-}
-
-// keptBytes is what tables may take, of all channels of the same weights.
-const keptBytes = 1 << 26
-
-// table returns that of row x, or nil where there is none.
-func (k *keptRows) table(x int) *exact.Table {
-	t, _ := k.rows.Load(x)
-	table, _ := t.(*exact.Table)
-	return table
-}
-
-// drawn keeps the table of row x at its second draw, while there is memory. buf says that the
-// weights must be copied.
-func (k *keptRows) drawn(x int, w exact.Weights, buf bool) {
-	const entry = 128 // bytes in the map
-	need := int64(entry)
-	if _, seen := k.rows.Load(x); seen {
-		need = 24 * int64(len(w.W))
-	}
-	if k.left.Add(-need) < 0 {
-		k.left.Add(need)
-		return
-	}
-	if need == entry {
-		k.rows.LoadOrStore(x, (*exact.Table)(nil))
-		return
-	}
-	if buf {
-		w.W = slices.Clone(w.W)
-	}
-	if !k.rows.CompareAndSwap(x, (*exact.Table)(nil), exact.NewTable(w)) {
-		k.left.Add(need) // another draw's is kept
-	}
-}
-
 var _ Mechanism[int, int] = (*Channel)(nil)
 
 // Rows describes a channel's weights a row at a time.
@@ -394,6 +353,47 @@ func (c *Channel) Row(x int, dst []float64) []float64 {
 }
 
 var buffers = sync.Pool{New: func() any { return new([]float64) }}
+
+// keptRows are the tables of rows that were drawn from more than once, shared by all channels
+// of the same weights.
+type keptRows struct {
+	rows sync.Map     // from the input to its *exact.Table, nil for one draw
+	left atomic.Int64 // bytes for more
+}
+
+// keptBytes is what tables may take, of all channels of the same weights.
+const keptBytes = 1 << 26
+
+// table returns that of row x, or nil where there is none.
+func (k *keptRows) table(x int) *exact.Table {
+	t, _ := k.rows.Load(x)
+	table, _ := t.(*exact.Table)
+	return table
+}
+
+// drawn keeps the table of row x at its second draw, while there is memory. buf says that the
+// weights must be copied.
+func (k *keptRows) drawn(x int, w exact.Weights, buf bool) {
+	const entry = 128 // bytes in the map
+	need := int64(entry)
+	if _, seen := k.rows.Load(x); seen {
+		need = 24 * int64(len(w.W))
+	}
+	if k.left.Add(-need) < 0 {
+		k.left.Add(need)
+		return
+	}
+	if need == entry {
+		k.rows.LoadOrStore(x, (*exact.Table)(nil))
+		return
+	}
+	if buf {
+		w.W = slices.Clone(w.W)
+	}
+	if !k.rows.CompareAndSwap(x, (*exact.Table)(nil), exact.NewTable(w)) {
+		k.left.Add(need) // another draw's is kept
+	}
+}
 
 func (c *Channel) inDomain(x int) error { return c.checkInput("mechanism: Channel.Release", x) }
 

@@ -365,7 +365,7 @@ func (s *Sticky[X, Y]) encode(d draw) []byte {
 
 // find returns the record of an input.
 func (s *Sticky[X, Y]) find(op string, value []byte) (r record, d draw, err error) {
-	r, err = loadFirst(op, s.store, "sticky", s.name, string(value))
+	r, err = loadHashed(op, s.store, "sticky", s.name, string(value))
 	if err == nil && r.value != nil {
 		if bad := json.Unmarshal(r.body, &d); bad != nil {
 			err = fmt.Errorf("%s: %w: %s: %w", op, ErrRecord, r.key, bad)

@@ -231,7 +231,7 @@ var excused = map[string]string{
 	"mechanism/additive/trail.go level":                            small,  // TestTrail_LevelRoundsUp
 	"mechanism/additive/sphere.go sphereAlpha":                     within,
 	"mechanism/audit.go lnRatio":                                   slack, // other ways of the same function bind
-	"mechanism/composition.go check":                               decides,
+	"mechanism/composition.go findAbove":                           decides,
 	"mechanism/budget.go String":                                   prints,
 	"mechanism/emd/accountant/clones.go many":                      lattice,
 	"mechanism/emd/accountant/composition.go logDelta":             decides,
@@ -261,8 +261,8 @@ var excused = map[string]string{
 	"mechanism/exponential/relaxed.go scales":                      decides,
 	"mechanism/exponential/relaxed.go bound":                       decides,
 	"mechanism/guarantee.go Group":                                 slack, // where e^eps - 1 is a number its quotient is smaller
-	"mechanism/losses.go most":                                     decides,
-	"mechanism/losses.go within":                                   decides,
+	"mechanism/composedloss.go most":                               decides,
+	"mechanism/composedloss.go within":                             decides,
 	"mechanism/measure/domain/finite.go largest":                   rare,
 	"tsp/covering.go covering":                                     rare,
 	"tsp/internal/heldkarp/certify.go certify":                     small,

@@ -174,7 +174,7 @@ var unwatched = map[string]map[string]string{
 	rounded: {
 		"lp/repair.go":                           "eachOutput.Chunks",
 		"mechanism/emd/accountant/thresholds.go": "upTo.minimize minimize.Err",
-		"mechanism/losses.go":                    "within.hockey",
+		"mechanism/composedloss.go":              "within.hockey",
 		"tsp/internal/heldkarp/boruvka.go":       "spanning.prim",
 	},
 	unused: {"entropy/upper.go": "onNet.leveling", "mechanism/emd/distribution/domain.go": "Fit.Fit W1.W1", "mechanism/emd/distribution/finite.go": "subdominant.", "mechanism/exponential/snapped.go": "noisy.weights"},

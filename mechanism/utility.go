@@ -27,15 +27,6 @@ func (l Losses) Worst() (loss float64, x int) {
 	return loss, x
 }
 
-// distribution returns a prior on n inputs, uniform where it is nil. Its sum may be
-// 1e-9 from 1: the rounding of up to 10^6 entries.
-func distribution(op string, prior []float64, n int) ([]float64, error) {
-	if prior == nil {
-		return slices.Repeat([]float64{1 / float64(n)}, n), fault.Empty(op, "the inputs", n)
-	}
-	return prior, fault.Distribution(op, "prior", prior, n, 1e-9)
-}
-
 // Mean returns the expected loss of an input drawn from prior, uniform where prior is nil. A prior of the
 // wrong length, with a negative entry or a sum other than 1 (within 1e-9) is refused.
 func (l Losses) Mean(prior []float64) (float64, error) {
@@ -48,6 +39,15 @@ func (l Losses) Mean(prior []float64) (float64, error) {
 		sum += float64(prior[x] * v)
 	}
 	return sum, nil
+}
+
+// distribution returns a prior on n inputs, uniform where it is nil. Its sum may be
+// 1e-9 from 1: the rounding of up to 10^6 entries.
+func distribution(op string, prior []float64, n int) ([]float64, error) {
+	if prior == nil {
+		return slices.Repeat([]float64{1 / float64(n)}, n), fault.Empty(op, "the inputs", n)
+	}
+	return prior, fault.Distribution(op, "prior", prior, n, 1e-9)
 }
 
 // Quantile returns the smallest loss that at least a fraction q of the inputs
