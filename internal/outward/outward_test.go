@@ -226,8 +226,8 @@ var excused = map[string]string{
 	"lp/patch.go move":                                             slack,  // TestMove_RoundsDown
 	"mechanism/additive/discretegaussian.go DiscreteGaussianDelta": small,
 	"mechanism/additive/knorm.go alphaFor":                         within,
-	"mechanism/additive/maps.go earthTracks":                       within, // TestEarthTrail_MapsNoPlacesApart
-	"mechanism/additive/trail.go plant":                            within, // TestTrail_LevelRoundsUp
+	"mechanism/additive/tracks.go earthTracks":                     within, // TestEarthTrail_MapsNoPlacesApart
+	"mechanism/additive/trail.go newLevels":                        within, // TestTrail_LevelRoundsUp
 	"mechanism/additive/trail.go level":                            small,  // TestTrail_LevelRoundsUp
 	"mechanism/additive/sphere.go sphereAlpha":                     within,
 	"mechanism/audit.go lnRatio":                                   slack, // other ways of the same function bind
