@@ -12,6 +12,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -178,6 +179,15 @@ func checkOutputs(op string, outputs []int, n int) error {
 	return cmp.Or(fault.Empty(op, "Outputs", len(outputs)), fault.Indices(op, "Outputs", outputs, n))
 }
 
+// indices are those below n.
+func indices(n int) []int {
+	idx := make([]int, n)
+	for i := range idx {
+		idx[i] = i
+	}
+	return idx
+}
+
 // outputs is the number of points that may be released.
 func (m *family) outputs() int {
 	if m.net != nil {
@@ -203,13 +213,29 @@ func (m *family) distances(x int, dst []float64) {
 	}
 }
 
+// findFirst finds, for every point, the first at distance 0.
+func (m *family) findFirst(ctx context.Context) error {
+	n, ix := m.f.Len(), metric.NewIndex(m.f)
+	first := make([]int, n)
+	err := parallel.Chunks(ctx, n, 16, m.audit.Workers, nil, func(_, lo, hi int) {
+		for x := lo; x < hi && ctx.Err() == nil; x++ {
+			first[x] = x
+			if y, d := ix.Nearest(x); d == 0 {
+				first[x] = min(x, y)
+			}
+		}
+	})
+	m.first = first
+	return err
+}
+
 // channel is the member at rate beta.
 func (m *family) channel(ctx context.Context, beta float64) (*mechanism.Channel, error) {
 	bad := make([]error, m.f.Len())
 	c, err := mechanism.NewChannel(ctx, m.rows(beta, func(x int, dist []float64) {
 		bad[x] = m.check(x, dist)
 	}), &mechanism.ChannelOptions{Labels: m.net, Workers: m.audit.Workers})
-	return c, cmp.Or(cmp.Or(bad...), named(m.op, err))
+	return c, cmp.Or(cmp.Or(bad...), withOp(m.op, err))
 }
 
 // rows are those of the member at rate beta; look sees the distances of each.
@@ -245,9 +271,9 @@ func checkRow(op, metric string, x int, dist []float64, net []int) error {
 	return nil
 }
 
-// named makes an error of package mechanism about a number or a size one of the
+// withOp makes an error of package mechanism about a number or a size one of the
 // call op, which the user made.
-func named(op string, err error) error {
+func withOp(op string, err error) error {
 	switch e := err.(type) {
 	case *fault.ValueError:
 		e.Op = op
@@ -284,7 +310,7 @@ func (m *family) certifyAs(ctx context.Context, beta float64, channel func(ctx c
 		}
 		c, a, err := c.Certify(ctx, m.f, m.unit, &m.audit)
 		if err != nil {
-			return nil, named(m.op, err)
+			return nil, withOp(m.op, err)
 		}
 		if a.Hi <= m.alpha {
 			return &Mechanism{Channel: c, Method: m.method, Beta: beta, Audited: a}, nil

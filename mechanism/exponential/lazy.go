@@ -12,7 +12,6 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/kdtree"
-	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -63,7 +62,7 @@ func lazy(ctx context.Context, op string, method Method, f metric.Finite, alpha,
 	}
 	c, err := mechanism.NewChannel(ctx, m.rows(beta, func(int, []float64) {}), &mechanism.ChannelOptions{Labels: m.net, Lazy: true})
 	if err != nil {
-		return nil, named(op, err)
+		return nil, withOp(op, err)
 	}
 	g, err := mechanism.NewGuarantee(alpha, 0, m.unit)
 	if err != nil {
@@ -112,9 +111,9 @@ func (m *family) lazyRate(ctx context.Context, reach float64) (float64, error) {
 	}
 	diameter := min(2*far, reach) // but for a factor 1+t
 	slackOf := func(near float64) float64 { return 2 * t * (2 + diameter/near) }
-	near, i, j := m.latticed(e), 0, 0
+	near, i, j := m.latticeGap(e), 0, 0
 	if !(slackOf(near) <= maxSlack) {
-		if err := m.share(ctx); err != nil {
+		if err := m.findFirst(ctx); err != nil {
 			return 0, err
 		}
 		var err error
@@ -134,30 +133,14 @@ func (m *family) lazyRate(ctx context.Context, reach float64) (float64, error) {
 	return beta, nil
 }
 
-// share finds, for every point, the first at distance 0.
-func (m *family) share(ctx context.Context) error {
-	n, ix := m.f.Len(), metric.NewIndex(m.f)
-	first := make([]int, n)
-	err := parallel.Chunks(ctx, n, 16, m.audit.Workers, nil, func(_, lo, hi int) {
-		for x := lo; x < hi && ctx.Err() == nil; x++ {
-			first[x] = x
-			if y, d := ix.Nearest(x); d == 0 {
-				first[x] = min(x, y)
-			}
-		}
-	})
-	m.first = first
-	return err
-}
-
-// latticed returns a lower bound of the positive distances of points in many dimensions whose coordinates
+// latticeGap returns a lower bound of the positive distances of points in many dimensions whose coordinates
 // are multiples of a power of two, and has points of equal coordinates share a row; 0 where the points are
 // not such. A search among them would take n^2 distances.
 //
 // Two points that differ do so by at least the step in some coordinate, and so in every
 // norm. Both ways to it, the coordinates and the distance, are right to Dim*2^-46 of
 // the largest coordinate ([kdtree.SlackDim]), 2^-7 of the step at most.
-func (m *family) latticed(e metric.Embedding) float64 {
+func (m *family) latticeGap(e metric.Embedding) float64 {
 	if e.Dim <= kdtree.MaxDim || len(e.Coords) != m.f.Len()*e.Dim {
 		return 0
 	}

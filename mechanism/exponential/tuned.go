@@ -30,7 +30,7 @@ func Tuned(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Me
 
 // largestRate finds a locally largest rate of level at most alpha.
 func (m *family) largestRate(ctx context.Context) (float64, error) {
-	level, err := m.levels(ctx)
+	level, err := m.levelByRate(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -48,10 +48,10 @@ func (m *family) largestRate(ctx context.Context) (float64, error) {
 // tunedStep ends the bisection, above the rounding of level.
 const tunedStep = 0x1p-40
 
-// levels returns the tight level as a function of the rate beta, in plain float64: a guide for the
+// levelByRate returns the tight level as a function of the rate beta, in plain float64: a guide for the
 // bisection, not a proof. It is the largest, over x and x', of (beta*g(x,x') + ln Z(x') - ln Z(x)) /
 // rho(x,x'), Z(x) the normalizer of x and g(x,x') the largest rho(x',y) - rho(x,y) over outputs y.
-func (m *family) levels(ctx context.Context) (func(beta float64) (float64, error), error) {
+func (m *family) levelByRate(ctx context.Context) (func(beta float64) (float64, error), error) {
 	n, k := m.f.Len(), m.outputs()
 	if err := fault.Memory(m.op, float64(n)*float64(n+k), 8); err != nil {
 		return nil, err
