@@ -66,11 +66,11 @@ func Remapped(ctx context.Context, b metric.Bimetric, alpha float64, o *Remapped
 	}
 	noise := o.Options
 	noise.Outputs = sites
-	m, err := newFamily(op, MethodRemapped, b.Privacy, alpha, &noise)
+	fam, err := newFamily(op, MethodRemapped, b.Privacy, alpha, &noise)
 	if err != nil {
 		return nil, err
 	}
-	s, err := m.newSnapping(ctx)
+	s, err := fam.newSnapping(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -31,11 +31,11 @@ var ErrNoCells = errors.New("no points of the line, of the Euclidean plane or of
 // [*LevelError]. O(n*k) integrals and O(n^2*k) time for the audits, for n points and k outputs; O(n*k)
 // memory.
 func Snapped(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
-	m, err := newFamily("exponential: Snapped", MethodSnapped, f, alpha, o)
+	fam, err := newFamily("exponential: Snapped", MethodSnapped, f, alpha, o)
 	if err != nil {
 		return nil, err
 	}
-	s, err := m.newSnapping(ctx)
+	s, err := fam.newSnapping(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -55,16 +55,16 @@ type snapping struct {
 
 // newSnapping finds the geometry of the points and the cells of the outputs. Of outputs at
 // distance 0 the first stands for all.
-func (m *family) newSnapping(ctx context.Context) (*snapping, error) {
-	if d := finite.Dim(m.f); d < 1 || d > 3 {
-		return nil, fmt.Errorf("%s: %w", m.op, ErrNoCells)
+func (fam *family) newSnapping(ctx context.Context) (*snapping, error) {
+	if d := finite.Dim(fam.f); d < 1 || d > 3 {
+		return nil, fmt.Errorf("%s: %w", fam.op, ErrNoCells)
 	}
-	e, ok := finite.Embed[metric.Embedding](m.f)
+	e, ok := finite.Embed[metric.Embedding](fam.f)
 	if !ok {
-		return nil, fmt.Errorf("%s: %w", m.op, ErrNoCells)
+		return nil, fmt.Errorf("%s: %w", fam.op, ErrNoCells)
 	}
 	unit := normalize(&e)
-	s := &snapping{family: m, coords: e.Coords, dim: e.Dim, scale: e.FromNorm(unit)}
+	s := &snapping{family: fam, coords: e.Coords, dim: e.Dim, scale: e.FromNorm(unit)}
 	// Where distances are proportional to norms, whatever rounding leaves of it.
 	proportional := func(part float64) bool {
 		return math.Abs(e.FromNorm(part*unit)/s.scale-part) <= 1e-9*part
@@ -78,20 +78,20 @@ func (m *family) newSnapping(ctx context.Context) (*snapping, error) {
 		ok = false
 	}
 	if !ok {
-		return nil, fmt.Errorf("%s: %w", m.op, ErrNoCells)
+		return nil, fmt.Errorf("%s: %w", fam.op, ErrNoCells)
 	}
-	if err := m.findFirst(ctx); err != nil {
+	if err := fam.findFirst(ctx); err != nil {
 		return nil, err
 	}
-	outputs, seen := m.net, make([]bool, m.f.Len())
+	outputs, seen := fam.net, make([]bool, fam.f.Len())
 	if outputs == nil {
-		outputs = indices(m.f.Len())
+		outputs = indices(fam.f.Len())
 	}
-	m.net = nil
+	fam.net = nil
 	for _, y := range outputs {
-		if x := m.first[y]; !seen[x] {
+		if x := fam.first[y]; !seen[x] {
 			seen[x] = true
-			m.net = append(m.net, y)
+			fam.net = append(fam.net, y)
 		}
 	}
 	return s, s.place(ctx)
