@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -125,36 +124,6 @@ func (c *Channel) checkLoss(op string, rho metric.Finite) error {
 		return &fault.SizeError{Op: op, Arg: "rho", Got: n, Want: fmt.Sprint(want)}
 	}
 	return nil
-}
-
-// distances is the row of x under rho, or a *metric.Violation.
-func distances(op string, rho metric.Finite, x int, dst []float64) ([]float64, error) {
-	dst = finite.Row(rho, x, dst)
-	for j, d := range dst {
-		if !(d >= 0 && d <= math.MaxFloat64) {
-			return dst, fmt.Errorf("%s: %w", op, &metric.Violation{Axiom: metric.FiniteValue, I: x, J: j, K: -1, Excess: math.Abs(d)})
-		}
-	}
-	return dst, nil
-}
-
-// eachRow calls f for every input, with its distances under rho if not nil.
-func (c *Channel) eachRow(ctx context.Context, op string, workers int, rho metric.Finite,
-	f func(x int, r row, dist []float64)) error {
-	bad := make([]error, c.n)
-	err := parallel.Chunks(ctx, c.n, 8, workers, nil, func(_, lo, hi int) {
-		var buf, dist []float64
-		for x := lo; x < hi && !parallel.Done(ctx); x++ {
-			r, err := c.read(op, x, &buf)
-			if err == nil && rho != nil {
-				dist, err = distances(op, rho, x, dist)
-			}
-			if bad[x] = err; err == nil {
-				f(x, r, dist)
-			}
-		}
-	})
-	return cmp.Or(cmp.Or(bad...), err)
 }
 
 // Remap returns, for every output, the point of rho that minimizes the expected loss given that output and
