@@ -270,7 +270,7 @@ func generic(e ast.Expr) ast.Expr {
 }
 
 // keepers are functions that keep the context for others, or tell why it ended.
-var keepers = []string{"limit", "linger", "Cause", "cause", "newSolver", "newPoint"}
+var keepers = []string{"findAbove", "limit", "linger", "Cause", "cause", "newSolver", "newPoint"}
 
 // TestContexts_AreLookedAt makes the calls of the registry, and long ones on few points, with a
 // context that records its looks. Each call in the library that is given a context, and each
