@@ -245,7 +245,7 @@ func (c *Channel) auditPure(ctx context.Context, rho metric.Finite, o *auditing,
 		if slices.Equal(a.W, b.W) { // one distribution: 0 exactly, which intervals of sums cannot say
 			return
 		}
-		var up, down ratio // of w[x,y]/w[x',y]: the largest and the smallest
+		var up, down logRatio // of w[x,y]/w[x',y]: the largest and the smallest
 		if c.log {
 			up, down = logExtremes(a.W, b.W)
 		} else {
@@ -279,32 +279,32 @@ func (c *Channel) auditPure(ctx context.Context, rho metric.Finite, o *auditing,
 	return c.pairs(ctx, rho, o, each)
 }
 
-// sum is the total of a row: t * e^ln (log) or t * 2^exp, t within a relative error err.
-type sum struct {
+// rowSum is the total of a row: t * e^ln (log) or t * 2^exp, t within a relative error err.
+type rowSum struct {
 	t   exact.DD
 	ln  float64
 	exp int
 	err float64
 }
 
-func (c *Channel) rowSums(ctx context.Context, o *auditing, fine bool) ([]sum, error) {
-	sums := make([]sum, c.n)
+func (c *Channel) rowSums(ctx context.Context, o *auditing, fine bool) ([]rowSum, error) {
+	sums := make([]rowSum, c.n)
 	err := c.eachRow(ctx, o.op, o.Workers, nil, func(x int, r row, _ []float64) {
 		switch {
 		case !c.log:
 			_, e := math.Frexp(r.scale)
-			sums[x] = sum{t: r.TotalDD(r.scale), exp: e, err: exact.TotalDDErr}
+			sums[x] = rowSum{t: r.TotalDD(r.scale), exp: e, err: exact.TotalDDErr}
 		case fine:
-			sums[x] = sum{t: r.TotalDD(r.scale), ln: r.scale, err: exact.TotalDDErr}
+			sums[x] = rowSum{t: r.TotalDD(r.scale), ln: r.scale, err: exact.TotalDDErr}
 		default:
-			sums[x] = sum{t: exact.DD{Hi: r.total}, ln: r.scale, err: exact.TotalErr}
+			sums[x] = rowSum{t: exact.DD{Hi: r.total}, ln: r.scale, err: exact.TotalErr}
 		}
 	})
 	return sums, err
 }
 
 // lnRatio bounds ln of the quotient of two row sums.
-func lnRatio(a, b sum) (lo, hi float64) {
+func lnRatio(a, b rowSum) (lo, hi float64) {
 	lo, hi = directed.SubDown(a.ln, b.ln), directed.SubUp(a.ln, b.ln)
 	t := a.t
 	if k := a.exp - b.exp; k >= -900 && k <= 900 {
@@ -477,8 +477,8 @@ func (c *Channel) logMatrix(ctx context.Context, o *auditing) (*logMatrix, error
 	return l, err
 }
 
-// ratio bounds ln of an extreme w[x,y]/w[x',y] over y, and says at which y.
-type ratio struct {
+// logRatio bounds ln of an extreme w[x,y]/w[x',y] over y, and says at which y.
+type logRatio struct {
 	lo, hi float64
 	at     int
 }
@@ -486,7 +486,7 @@ type ratio struct {
 // logExtremes returns the largest and the smallest a[y]-b[y]. A weight of 0 (-Inf)
 // in one row only makes an end infinite; in both it is NaN and passed over. Rounding
 // is monotone, so the largest rounded difference is the rounded largest.
-func logExtremes(a, b []float64) (up, down ratio) {
+func logExtremes(a, b []float64) (up, down logRatio) {
 	hi, lo := math.Inf(-1), math.Inf(1)
 	b = b[:len(a)]
 	for y, v := range a {
@@ -504,13 +504,13 @@ func logExtremes(a, b []float64) (up, down ratio) {
 // logExtreme bounds the extreme a[y]-b[y] that float64 found to be want: exactly that where a weight is 0 in
 // one row, or where the subtraction was exact and no later output, perhaps with a larger exact difference,
 // has the same rounded one; else half an ulp of rounding, or an overflow.
-func logExtreme(a, b []float64, want float64) ratio {
-	wide := ratio{directed.Prev(want), directed.Next(want), -1}
+func logExtreme(a, b []float64, want float64) logRatio {
+	wide := logRatio{directed.Prev(want), directed.Next(want), -1}
 	r := wide
 	for y := nextAt(a, b, 0, want); y < len(a); y = nextAt(a, b, y+1, want) {
 		switch {
 		case math.IsInf(a[y], 0) || math.IsInf(b[y], 0):
-			return ratio{want, want, y}
+			return logRatio{want, want, y}
 		case r.at >= 0 && !math.IsInf(want, 0):
 			wide.at = r.at
 			return wide
@@ -556,7 +556,7 @@ func quotients(a, b []float64) (lo, hi float64) {
 // plain weights are between lo and hi and their sums are s and t: most pairs need no logarithms. A margin
 // of 2^-30 in the exponent is far more than both ways round by, where sums are within a factor 2^33 of each
 // other and exponents below most: quotients that pass are far inside the range of float64.
-func (a *Audit) exceeds(lo, hi float64, s, t sum, d float64) bool {
+func (a *Audit) exceeds(lo, hi float64, s, t rowSum, d float64) bool {
 	const most = 600
 	exponent := float64(a.Lo*d) - 0x1p-30
 	if !(exponent > 0 && exponent < most) || s.exp != t.exp {
@@ -567,7 +567,7 @@ func (a *Audit) exceeds(lo, hi float64, s, t sum, d float64) bool {
 }
 
 // extremes bounds the logarithms of the extreme quotients, which float64 found to be lo and hi.
-func extremes(a, b []float64, lo, hi float64) (up, down ratio) {
+func extremes(a, b []float64, lo, hi float64) (up, down logRatio) {
 	if lo > 1-nearOne && hi < 1+nearOne {
 		return relativeExtremes(a, b)
 	}
@@ -575,13 +575,13 @@ func extremes(a, b []float64, lo, hi float64) (up, down ratio) {
 }
 
 // quotient bounds ln of the extreme quotient, which float64 found to be q.
-func quotient(a, b []float64, q float64, largest bool) ratio {
+func quotient(a, b []float64, q float64, largest bool) logRatio {
 	if q < tinyQuotient || q > 1/tinyQuotient {
 		return wideRatio(a, b, largest)
 	}
 	for y, v := range a {
 		if v/b[y] == q {
-			return ratio{directed.LogDown(directed.Prev(q)), directed.LogUp(directed.Next(q)), y}
+			return logRatio{directed.LogDown(directed.Prev(q)), directed.LogUp(directed.Next(q)), y}
 		}
 	}
 	panic("unreachable: every row has a positive weight")
@@ -589,7 +589,7 @@ func quotient(a, b []float64, q float64, largest bool) ratio {
 
 // relativeExtremes does the same through (a-b)/b, which keeps its digits near
 // 0: the difference and the quotient round by 2^-53 each.
-func relativeExtremes(a, b []float64) (up, down ratio) {
+func relativeExtremes(a, b []float64) (up, down logRatio) {
 	hi, lo := math.Inf(-1), math.Inf(1)
 	yh, yl := -1, -1
 	for y, v := range a {
@@ -601,12 +601,12 @@ func relativeExtremes(a, b []float64) (up, down ratio) {
 			lo, yl = q, y
 		}
 	}
-	bound := func(q float64, y int) ratio {
+	bound := func(q float64, y int) logRatio {
 		if q == 0 {
-			return ratio{0, 0, y}
+			return logRatio{0, 0, y}
 		}
 		slack := float64(0x1p-51 * math.Abs(q))
-		return ratio{directed.Log1pDown(q - slack), directed.Log1pUp(q + slack), y}
+		return logRatio{directed.Log1pDown(q - slack), directed.Log1pUp(q + slack), y}
 	}
 	return bound(hi, yh), bound(lo, yl)
 }
@@ -616,7 +616,7 @@ const tinyQuotient = 0x1p-1000
 
 // wideRatio finds the extreme quotient in logarithms, for quotients out of the
 // range of float64. A weight of 0 in one row makes the end infinite.
-func wideRatio(a, b []float64, largest bool) ratio {
+func wideRatio(a, b []float64, largest bool) logRatio {
 	best, at := math.Inf(1), -1
 	if largest {
 		best = math.Inf(-1)
@@ -628,10 +628,10 @@ func wideRatio(a, b []float64, largest bool) ratio {
 		}
 	}
 	if math.IsInf(best, 0) {
-		return ratio{best, best, at}
+		return logRatio{best, best, at}
 	}
 	const slack = 0x1p-40 // two logarithms below 746, four ulps each
-	return ratio{best - slack, best + slack, at}
+	return logRatio{best - slack, best + slack, at}
 }
 
 // proportional tells whether two rows are equal up to a factor, exactly.

@@ -232,8 +232,8 @@ func TestLnRatio_ContainsWhatItsErrorsAllow(t *testing.T) {
 	wide := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
 	ln2 := log300(wide(2))
 	for trial := range testkit.Sweep(1200, 50000) {
-		draw := func() sum {
-			s := sum{t: exact.DD{Hi: 1 + 0x1p-40*r.Float64()}}
+		draw := func() rowSum {
+			s := rowSum{t: exact.DD{Hi: 1 + 0x1p-40*r.Float64()}}
 			if trial%3 == 0 {
 				s.t.Hi = math.Exp(5 * r.Float64())
 			}
@@ -250,7 +250,7 @@ func TestLnRatio_ContainsWhatItsErrorsAllow(t *testing.T) {
 		a, b := draw(), draw()
 		lo, hi := lnRatio(a, b)
 		sign := float64(trial%2*2 - 1)
-		total := func(s sum, sign float64) *big.Float {
+		total := func(s rowSum, sign float64) *big.Float {
 			v := wide(s.t.Hi)
 			v.Add(v, wide(s.t.Lo))
 			return v.Mul(v, wide(1).Add(wide(1), wide(sign*s.err)))

@@ -147,7 +147,7 @@ func newSum(v float64) *big.Float { return new(big.Float).SetPrec(sumBits).SetFl
 
 // load returns what is spent, and its record.
 func (b *Budget) load(op string) (rec record, s spending, err error) {
-	rec, err = loadFirst(op, b.store, "budget", b.name)
+	rec, err = loadHashed(op, b.store, "budget", b.name)
 	if err != nil {
 		return rec, s, err
 	}

@@ -149,7 +149,7 @@ func TestBudget_IsKept(t *testing.T) {
 // Damaged records are errors at every door.
 func TestBudget_RefusesBadRecords(t *testing.T) {
 	salted := newMemory()
-	r := testkit.Must(loadFirst("", salted, "budget", "a"))
+	r := testkit.Must(loadHashed("", salted, "budget", "a"))
 	key := r.key
 	record := func(body string) []byte { return sealed(nil, key, []byte(body)).value }
 	for name, value := range map[string][]byte{

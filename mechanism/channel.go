@@ -14,8 +14,10 @@ import (
 
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // Channel is a mechanism from the points 0, ..., Len()-1 to Outputs() outputs: a row of weights per input.
@@ -33,47 +35,6 @@ type Channel struct {
 	labels []int                      // nil: output y is point y
 	kept   *keptRows
 	g      Guarantee
-}
-
-// keptRows are the tables of rows that were drawn from more than once, shared by all channels
-// of the same weights.
-type keptRows struct {
-	rows sync.Map     // from the input to its *exact.Table, nil for one draw
-	left atomic.Int64 // bytes for more
-}
-
-// keptBytes is what tables may take, of all channels of the same weights.
-const keptBytes = 1 << 26
-
-// table returns that of row x, or nil where there is none.
-func (k *keptRows) table(x int) *exact.Table {
-	t, _ := k.rows.Load(x)
-	table, _ := t.(*exact.Table)
-	return table
-}
-
-// drawn keeps the table of row x at its second draw, while there is memory. buf says that the
-// weights must be copied.
-func (k *keptRows) drawn(x int, w exact.Weights, buf bool) {
-	const entry = 128 // bytes in the map
-	need := int64(entry)
-	if _, seen := k.rows.Load(x); seen {
-		need = 24 * int64(len(w.W))
-	}
-	if k.left.Add(-need) < 0 {
-		k.left.Add(need)
-		return
-	}
-	if need == entry {
-		k.rows.LoadOrStore(x, (*exact.Table)(nil))
-		return
-	}
-	if buf {
-		w.W = slices.Clone(w.W)
-	}
-	if !k.rows.CompareAndSwap(x, (*exact.Table)(nil), exact.NewTable(w)) {
-		k.left.Add(need) // another draw's is kept
-	}
 }
 
 var _ Mechanism[int, int] = (*Channel)(nil)
@@ -335,6 +296,36 @@ func (c *Channel) read(op string, x int, buf *[]float64) (row, error) {
 	return row{w, s, w.Total(s)}, nil
 }
 
+// eachRow calls f for every input, with its distances under rho if not nil.
+func (c *Channel) eachRow(ctx context.Context, op string, workers int, rho metric.Finite,
+	f func(x int, r row, dist []float64)) error {
+	bad := make([]error, c.n)
+	err := parallel.Chunks(ctx, c.n, 8, workers, nil, func(_, lo, hi int) {
+		var buf, dist []float64
+		for x := lo; x < hi && !parallel.Done(ctx); x++ {
+			r, err := c.read(op, x, &buf)
+			if err == nil && rho != nil {
+				dist, err = distances(op, rho, x, dist)
+			}
+			if bad[x] = err; err == nil {
+				f(x, r, dist)
+			}
+		}
+	})
+	return cmp.Or(cmp.Or(bad...), err)
+}
+
+// distances is the row of x under rho, or a *metric.Violation.
+func distances(op string, rho metric.Finite, x int, dst []float64) ([]float64, error) {
+	dst = finite.Row(rho, x, dst)
+	for j, d := range dst {
+		if !(d >= 0 && d <= math.MaxFloat64) {
+			return dst, fmt.Errorf("%s: %w", op, &metric.Violation{Axiom: metric.FiniteValue, I: x, J: j, K: -1, Excess: math.Abs(d)})
+		}
+	}
+	return dst, nil
+}
+
 // prob is the probability of output y, with relative error below probErr (and 0 below about 1e-308).
 func (r row) prob(y int) float64 {
 	if r.Log {
@@ -394,6 +385,47 @@ func (c *Channel) Row(x int, dst []float64) []float64 {
 }
 
 var buffers = sync.Pool{New: func() any { return new([]float64) }}
+
+// keptRows are the tables of rows that were drawn from more than once, shared by all channels
+// of the same weights.
+type keptRows struct {
+	rows sync.Map     // from the input to its *exact.Table, nil for one draw
+	left atomic.Int64 // bytes for more
+}
+
+// keptBytes is what tables may take, of all channels of the same weights.
+const keptBytes = 1 << 26
+
+// table returns that of row x, or nil where there is none.
+func (k *keptRows) table(x int) *exact.Table {
+	t, _ := k.rows.Load(x)
+	table, _ := t.(*exact.Table)
+	return table
+}
+
+// drawn keeps the table of row x at its second draw, while there is memory. buf says that the
+// weights must be copied.
+func (k *keptRows) drawn(x int, w exact.Weights, buf bool) {
+	const entry = 128 // bytes in the map
+	need := int64(entry)
+	if _, seen := k.rows.Load(x); seen {
+		need = 24 * int64(len(w.W))
+	}
+	if k.left.Add(-need) < 0 {
+		k.left.Add(need)
+		return
+	}
+	if need == entry {
+		k.rows.LoadOrStore(x, (*exact.Table)(nil))
+		return
+	}
+	if buf {
+		w.W = slices.Clone(w.W)
+	}
+	if !k.rows.CompareAndSwap(x, (*exact.Table)(nil), exact.NewTable(w)) {
+		k.left.Add(need) // another draw's is kept
+	}
+}
 
 func (c *Channel) inDomain(x int) error { return c.checkInput("mechanism: Channel.Release", x) }
 

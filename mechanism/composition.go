@@ -31,12 +31,12 @@ type Repeated struct {
 // fixed before. Immutable and safe for concurrent use. Nil and the zero value are refused.
 type Composition struct {
 	cs       []Repeated
-	channels []repeated // where all are
+	channels []repeatedChannel // where all are
 	g        Guarantee
 }
 
-// repeated is a channel among a composition's.
-type repeated struct {
+// repeatedChannel is a channel among a composition's.
+type repeatedChannel struct {
 	c     *Channel
 	times int64
 }
@@ -67,7 +67,7 @@ func NewComposition(cs ...Repeated) (*Composition, error) {
 					return nil, err
 				}
 			}
-			c.channels = append(c.channels, repeated{channel, r.Times})
+			c.channels = append(c.channels, repeatedChannel{channel, r.Times})
 		}
 		if err := fault.Independent(r.Mechanism); err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", op, arg, err)
@@ -122,8 +122,8 @@ func (c *Composition) built(op string) error {
 	return nil
 }
 
-// listed is built, for what reads the channels' matrices.
-func (c *Composition) listed(op string) error {
+// builtOfChannels is built, for what reads the channels' matrices.
+func (c *Composition) builtOfChannels(op string) error {
 	if err := c.built(op); err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (c *Composition) listed(op string) error {
 // [*metric.ValueError]. All mechanisms must be channels.
 func (c *Composition) Release(rng *rand.Rand, x int) ([]int, error) {
 	const op = "mechanism: Composition.Release"
-	if err := c.listed(op); err != nil {
+	if err := c.builtOfChannels(op); err != nil {
 		return nil, err
 	}
 	if err := cmp.Or(fault.Private(fault.Index(op, "x", x, c.channels[0].c.n)), fault.Memory(op, c.times(), 8)); err != nil {
@@ -187,7 +187,7 @@ func (c *Composition) Certify(ctx context.Context, rho metric.Finite, unit metri
 }
 
 func (c *Composition) audit(ctx context.Context, rho metric.Finite, o *auditing) (Audit, error) {
-	if err := cmp.Or(c.listed(o.op), fault.Delta(o.op, "Delta", o.Delta)); err != nil {
+	if err := cmp.Or(c.builtOfChannels(o.op), fault.Delta(o.op, "Delta", o.Delta)); err != nil {
 		return Audit{}, err
 	}
 	if err := fault.Size(o.op, "rho", fault.Len(rho), c.channels[0].c.n); err != nil {
@@ -196,9 +196,9 @@ func (c *Composition) audit(ctx context.Context, rho metric.Finite, o *auditing)
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	var own []repeated // each channel once
+	var own []repeatedChannel // each channel once
 	for _, r := range c.channels {
-		if i := slices.IndexFunc(own, func(s repeated) bool { return s.c == r.c }); i >= 0 {
+		if i := slices.IndexFunc(own, func(s repeatedChannel) bool { return s.c == r.c }); i >= 0 {
 			own[i].times += r.times
 		} else {
 			own = append(own, r)
@@ -244,7 +244,7 @@ type factor struct {
 // newComposing reads the channels. The logarithm of a weight is off by at most 2^-50 of
 // its size; that of a row sum by as much, of its parts, and by the sum's own error,
 // below 2^-47. Four of them and three subtractions are off by less than factor.err.
-func newComposing(ctx context.Context, rho metric.Finite, own []repeated, o *auditing) (*composing, error) {
+func newComposing(ctx context.Context, rho metric.Finite, own []repeatedChannel, o *auditing) (*composing, error) {
 	quiet := &auditing{AuditOptions{Workers: o.Workers}, o.op, math.Inf(1)}
 	c := &composing{auditing: o, rho: rho, n: own[0].c.n}
 	times := 0.0
@@ -375,7 +375,7 @@ func (c *composing) pure(ctx context.Context) (Audit, error) {
 }
 
 // set makes l the losses between two inputs.
-func (c *composing) set(l *losses, x, xp int) {
+func (c *composing) set(l *composedLoss, x, xp int) {
 	if l.factors == nil {
 		l.factors = make([]factorLoss, len(c.factors))
 	}
@@ -405,7 +405,7 @@ func (c *composing) audit(ctx context.Context) (Audit, error) {
 		}
 	}
 	delta := max(c.Delta, leastComposed)
-	first, err := c.likely(ctx, delta)
+	first, err := c.likeliest(ctx, delta)
 	if err != nil {
 		return Audit{}, err
 	}
@@ -423,7 +423,7 @@ func (c *composing) audit(ctx context.Context) (Audit, error) {
 		}
 		fine /= 4
 	}
-	a, err := c.pairs(ctx, c.Progress, func() visit { return c.check(ctx, first.Hi, seed, delta, fine) })
+	a, err := c.pairs(ctx, c.Progress, func() visit { return c.findAbove(ctx, first.Hi, seed, delta, fine) })
 	if err != nil {
 		return Audit{}, err
 	}
@@ -444,11 +444,11 @@ func (c *composing) audit(ctx context.Context) (Audit, error) {
 	return first, nil
 }
 
-// likely returns the pair of the highest level for normally distributed losses.
-func (c *composing) likely(ctx context.Context, delta float64) (Audit, error) {
+// likeliest returns the pair of the highest level for normally distributed losses.
+func (c *composing) likeliest(ctx context.Context, delta float64) (Audit, error) {
 	far := math.Sqrt(-2 * math.Log(delta))
 	return c.pairs(ctx, nil, func() visit {
-		var l losses
+		var l composedLoss
 		return func(x, xp int, d float64, best *Audit) error {
 			if d == 0 {
 				return nil
@@ -467,13 +467,13 @@ func (c *composing) likely(ctx context.Context, delta float64) (Audit, error) {
 
 // solved is a pair of inputs that is known to be at most at that level, times distance.
 type solved struct {
-	*losses
+	*composedLoss
 	level float64
 }
 
 // bracket sets both ends of the level of a's pair.
 func (c *composing) bracket(ctx context.Context, a *Audit, delta, widening float64) (*solved, error) {
-	var l losses
+	var l composedLoss
 	c.set(&l, a.X, a.XPrime)
 	l.gather()
 	d := c.rho.Distance(a.X, a.XPrime)
@@ -496,9 +496,9 @@ func (c *composing) bracket(ctx context.Context, a *Audit, delta, widening float
 	return &solved{&l, hi}, nil
 }
 
-// check returns the visit that finds the pairs above the level so far.
-func (c *composing) check(ctx context.Context, sofar float64, seed *solved, delta, fine float64) visit {
-	var l losses
+// findAbove returns the visit that finds the pairs above the level so far.
+func (c *composing) findAbove(ctx context.Context, sofar float64, seed *solved, delta, fine float64) visit {
+	var l composedLoss
 	var seen []*solved
 	if seed != nil {
 		seen = append(seen, seed)
@@ -529,7 +529,7 @@ func (c *composing) check(ctx context.Context, sofar float64, seed *solved, delt
 			return nil
 		}
 		l.gather()
-		if slices.ContainsFunc(seen, func(p *solved) bool { return p.level <= s && l.like(p.losses) }) {
+		if slices.ContainsFunc(seen, func(p *solved) bool { return p.level <= s && l.like(p.composedLoss) }) {
 			return nil
 		}
 		for _, widening := range [...]float64{coarseLattice, fine} {

@@ -28,7 +28,7 @@ func holed(t testing.TB, r *rand.Rand, n, m int, zeros float64) *Channel {
 }
 
 // product is the distribution of all outputs of the composition at two inputs.
-func product(cs []repeated, x, xp int) (p, q []float64) {
+func product(cs []repeatedChannel, x, xp int) (p, q []float64) {
 	p, q = []float64{1}, []float64{1}
 	for _, r := range cs {
 		for range r.times {
@@ -57,7 +57,7 @@ func apart(p, q []float64, s float64) float64 {
 }
 
 // levelOf is the level of the composition by enumeration of all outputs.
-func levelOf(cs []repeated, f metric.Finite, delta float64) float64 {
+func levelOf(cs []repeatedChannel, f metric.Finite, delta float64) float64 {
 	level := 0.0
 	for x := range f.Len() {
 		for xp := range f.Len() {
@@ -78,7 +78,7 @@ func levelOf(cs []repeated, f metric.Finite, delta float64) float64 {
 }
 
 // composition is that of the channels.
-func composition(t testing.TB, cs []repeated) *Composition {
+func composition(t testing.TB, cs []repeatedChannel) *Composition {
 	t.Helper()
 	var rs []Repeated
 	for _, r := range cs {
@@ -88,12 +88,12 @@ func composition(t testing.TB, cs []repeated) *Composition {
 }
 
 // few is a random composition whose outputs can be enumerated.
-func few(t testing.TB, r *rand.Rand, n, trial int) []repeated {
+func few(t testing.TB, r *rand.Rand, n, trial int) []repeatedChannel {
 	m := 2 + r.IntN(3)
 	zeros := []float64{0, 0, .3}[trial%3]
-	cs := []repeated{{holed(t, r, n, m, zeros), 1 + r.Int64N(4)}}
+	cs := []repeatedChannel{{holed(t, r, n, m, zeros), 1 + r.Int64N(4)}}
 	if trial%2 == 0 {
-		cs = append(cs, repeated{arbitrary(t, r, n, 2, trial%4 == 0, 0), 1 + r.Int64N(3)})
+		cs = append(cs, repeatedChannel{arbitrary(t, r, n, 2, trial%4 == 0, 0), 1 + r.Int64N(3)})
 	}
 	return cs
 }
@@ -131,7 +131,7 @@ func TestLosses_CoarseLatticesHold(t *testing.T) {
 		cs := few(t, r, 2, trial)
 		p, q := product(cs, 0, 1)
 		c := testkit.Must(newComposing(t.Context(), space.Path(2, 1), cs, (&AuditOptions{Delta: .1}).auditing("test")))
-		var l losses
+		var l composedLoss
 		c.set(&l, 0, 1)
 		l.gather()
 		if len(l.factors[0].atoms) < 2 {
@@ -172,7 +172,7 @@ func TestLosses_CoarseLatticesHold(t *testing.T) {
 func TestLosses_LooseMovesTheEnds(t *testing.T) {
 	const count, loose = 10, 1e-3
 	for _, delta := range []float64{1e-3, 1e-6, .03} {
-		l := losses{factors: []factorLoss{{count: count, atoms: []atom{{-.3, .4}, {.3, .6}}, top: .3, bottom: -.3, loose: loose, err: 0x1p-45}}}
+		l := composedLoss{factors: []factorLoss{{count: count, atoms: []atom{{-.3, .4}, {.3, .6}}, top: .3, bottom: -.3, loose: loose, err: 0x1p-45}}}
 		_, exactly := search.Change(0, 10*.3, 1e-12, func(s float64) bool {
 			sum := 0.0
 			for k := range count + 1 { // of the larger loss
@@ -199,7 +199,7 @@ func TestLosses_LooseMovesTheEnds(t *testing.T) {
 // Where masses are off, so is what never comes up, in both directions.
 func TestLosses_NeverCountsErrors(t *testing.T) {
 	for _, err := range []float64{1e-3, 1e-9, 0} {
-		l := losses{factors: []factorLoss{{count: 3, never: .2, err: err}, {count: 1, never: .1, err: err}}}
+		l := composedLoss{factors: []factorLoss{{count: 3, never: .2, err: err}, {count: 1, never: .1, err: err}}}
 		at := func(sign float64) float64 {
 			return 1 - math.Pow(1-.2*(1+sign*err), 3)*(1-.1*(1+sign*err))
 		}
@@ -212,7 +212,7 @@ func TestLosses_NeverCountsErrors(t *testing.T) {
 // An atom whose lower part would be no normal number moves up whole.
 func TestOnGrid_TinyPartsMoveUp(t *testing.T) {
 	const step = 1000
-	l := losses{factors: []factorLoss{{count: 1, atoms: []atom{{0, .5}, {-310, .5}}, bottom: -310, loose: 0x1p-40}}}
+	l := composedLoss{factors: []factorLoss{{count: 1, atoms: []atom{{0, .5}, {-310, .5}}, bottom: -310, loose: 0x1p-40}}}
 	if p := l.onGrid(step).parts[0]; !slices.Equal(p.At, []int64{0}) || p.Mass[0] != 1 {
 		t.Errorf("%v at %v", p.Mass, p.At)
 	}
@@ -227,7 +227,7 @@ func TestLosses_MostIsRoundedUp(t *testing.T) {
 	r := random.Seeded(152)
 	wide := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
 	for range 300 {
-		var l losses
+		var l composedLoss
 		want := wide(0)
 		for range 1 + r.IntN(3) {
 			f := factorLoss{count: 1 + r.Int64N(1<<r.IntN(30)), top: r.Float64(), loose: 0x1p-40 * r.Float64()}
@@ -274,7 +274,7 @@ func TestExponent_CountsErrorsAndRoundings(t *testing.T) {
 		want.Add(want, times(wide(x), log300(wide(x))))
 		more := wide(0).Add(wide(1), wide(x))
 		want.Sub(want, times(more, log300(more)))
-		l := losses{factors: []factorLoss{f}}
+		l := composedLoss{factors: []factorLoss{f}}
 		got, _ := l.exponent(s, x, math.Inf(1))
 		if v, _ := want.Float64(); wide(got).Cmp(want) < 0 || got > v+0x1p-44*float64(f.count)*(1+math.Abs(math.Log(f.atoms[0].mass))+30*x)+0x1p-44*x*math.Abs(s) {
 			t.Fatalf("trial %d: %+v, s %v, tilt %v: %v, exactly %v", trial, f, s, x, got, want)
@@ -286,12 +286,12 @@ func TestExponent_CountsErrorsAndRoundings(t *testing.T) {
 // share of delta.
 func TestNewComposing_SumsTheBetterLevels(t *testing.T) {
 	f := space.Path(2, 1)
-	plain := func(w ...float64) repeated {
-		return repeated{testkit.Must(FromWeights(t.Context(), 2, len(w)/2, w, nil)), 2}
+	plain := func(w ...float64) repeatedChannel {
+		return repeatedChannel{testkit.Must(FromWeights(t.Context(), 2, len(w)/2, w, nil)), 2}
 	}
 	// Of the first no level at delta = 0 is finite; with the others delta is worth less than
 	// what an audit at delta > 0 is off by.
-	own := []repeated{plain(1, 3e-30, 1e-40, 1, 1e-31, 0), plain(1, 1.001, 1, 1), plain(1, 1.002, 1, 1)}
+	own := []repeatedChannel{plain(1, 3e-30, 1e-40, 1, 1e-31, 0), plain(1, 1.001, 1, 1), plain(1, 1.002, 1, 1)}
 	const delta = 1e-30
 	c := testkit.Must(newComposing(t.Context(), f, own, (&AuditOptions{Delta: delta}).auditing("test")))
 	want := 0.0

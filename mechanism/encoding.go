@@ -272,13 +272,13 @@ func next[T json.Token](d *decoder, want string) (v T, err error) {
 	}
 	v, ok := t.(T)
 	if !ok {
-		return v, d.wrong("have %s, want %s", shown(t), want)
+		return v, d.wrong("have %s, want %s", showToken(t), want)
 	}
 	return v, nil
 }
 
-// shown is a token for an error message.
-func shown(t json.Token) string {
+// showToken is a token for an error message.
+func showToken(t json.Token) string {
 	if t == nil {
 		return "null"
 	}
@@ -477,5 +477,5 @@ func (d *decoder) weight(y int, log bool) (float64, error) {
 		}
 		return v, nil
 	}
-	return 0, d.wrong("[%d]: have %s, want a number or null", y, shown(t))
+	return 0, d.wrong("[%d]: have %s, want a number or null", y, showToken(t))
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // Mechanism is a randomized map from private inputs to public outputs.
@@ -40,6 +41,29 @@ func Rand(rng *rand.Rand) *rand.Rand {
 // have noticed the restore (Linux does, from 5.18, where the hypervisor has a generation ID). Safe for
 // concurrent use.
 func Reseed() { random.Reseed() }
+
+// ErrMemoized reports a mechanism that repeats draws, as [Sticky] does, where levels add up because
+// draws are independent: equal outputs would show which inputs are equal. Such a mechanism has a
+// method Memoized() bool that returns true, and so must one of your own that holds it.
+var ErrMemoized = fault.ErrMemoized
+
+// memoized tells what m says.
+func memoized(m any) bool { return fault.Independent(m) != nil }
+
+// domain is a mechanism that refuses inputs without a draw.
+type domain[X any] interface{ inDomain(x X) error }
+
+// inDomain returns the error of m for an x outside its domain, as far as m can tell without
+// a draw, and that of an x which is no place, whatever m is.
+func inDomain[X, Y any](m Mechanism[X, Y], x X) error {
+	if d, ok := m.(domain[X]); ok {
+		return d.inDomain(x)
+	}
+	if p, ok := any(x).(metric.LatLon); ok {
+		return fault.Private(metric.GreatCircle{}.Check(p, p))
+	}
+	return nil
+}
 
 // Then post-processes every output of m by f, which must not look at private data. The
 // guarantee is m's: post-processing cannot weaken it. An error of f depends on the draw, and is

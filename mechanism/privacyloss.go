@@ -203,7 +203,7 @@ func (all lossesAt) level(ctx context.Context, delta float64) (lo, hi float64, e
 	exponent, stuck := math.Ilogb(widest), 0
 	for k := leastCuts; k <= mostCuts; k++ {
 		step := math.Ldexp(1, exponent-k)
-		var up, down losses
+		var up, down composedLoss
 		for i, l := range all {
 			u, d, err := l.factors(step)
 			if err != nil {
@@ -311,7 +311,7 @@ func (l *lossAt) cut(delta float64) float64 {
 //
 // What is in a cell, with masses p at x and q at x', has at most the delta of the two atoms at its ends of
 // the same masses together, as delta is convex in e^s and 0 at the upper end; they are the parts that
-// [losses.onGrid] makes of an atom of mass p and loss ln(p/q). It has at least the delta of that atom, as
+// [composedLoss.onGrid] makes of an atom of mass p and loss ln(p/q). It has at least the delta of that atom, as
 // not to tell apart what is in the cell is post-processing. With p too large and q too small by their
 // errors the former still holds, and the other way round the latter. Losses outside of the window are left
 // out in down; in up those above are infinite, and those below at its bottom.

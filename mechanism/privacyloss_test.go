@@ -102,7 +102,7 @@ func TestAuditAt_ContainsExactLevel(t *testing.T) {
 			all[i].cut(1e-3)
 		}
 		for _, step := range []float64{1, .5, .0625} {
-			var up, down losses
+			var up, down composedLoss
 			for i := range all {
 				u, d, err := all[i].factors(step)
 				testkit.Check(t, err)

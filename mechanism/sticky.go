@@ -48,7 +48,7 @@ import (
 type Sticky[X, Y any] struct {
 	m        Mechanism[X, Y]
 	g        Guarantee
-	claim    []byte // g, as stored beside every draw
+	promised []byte // g, as stored beside every draw
 	name     string
 	inDomain func(x X) error // before the draw
 	value    func(x X) ([]byte, error)
@@ -122,7 +122,7 @@ func NewSticky[X, Y any](m Mechanism[X, Y], o *StickyOptions[X]) (*Sticky[X, Y],
 		s.inDomain = func(x X) error { return inDomain(m, x) }
 	}
 	var err error
-	if s.claim, err = json.Marshal(s.g); err != nil {
+	if s.promised, err = json.Marshal(s.g); err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
 	if (o.Store != nil || o.Secret != nil) && o.Name == "" {
@@ -152,7 +152,7 @@ func NewSticky[X, Y any](m Mechanism[X, Y], o *StickyOptions[X]) (*Sticky[X, Y],
 	case len(o.Secret) < minSecret:
 		return nil, &fault.SizeError{Op: op, Arg: "Secret", Got: len(o.Secret), Want: fmt.Sprintf("at least %d", minSecret)}
 	default:
-		s.derive = derivation(o.Secret, []byte(o.Name), fmt.Appendf(nil, "%T", m), []byte(fault.Describe(m)), s.claim)
+		s.derive = derivation(o.Secret, []byte(o.Name), fmt.Appendf(nil, "%T", m), []byte(fault.Describe(m)), s.promised)
 	}
 	if s.budget != nil {
 		if err := s.budget.check(op); err != nil {
@@ -239,7 +239,7 @@ func (s *Sticky[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 		if err != nil {
 			return y, err
 		}
-		if bytes.Equal(d.Guarantee, s.claim) {
+		if bytes.Equal(d.Guarantee, s.promised) {
 			if o, ok := unsettled.LoadAndDelete(d.Drawing); ok {
 				if err := s.settle(op, r.key, d.Drawing, o.(draw)); err != nil {
 					unsettled.Store(d.Drawing, o)
@@ -269,7 +269,7 @@ func (s *Sticky[X, Y]) Release(rng *rand.Rand, x X) (y Y, err error) {
 				return s.first(op, rng, x, r.key, mine)
 			}
 			lost++
-		case d.Drawing == "" || d.Refused || !bytes.Equal(d.Guarantee, s.claim):
+		case d.Drawing == "" || d.Refused || !bytes.Equal(d.Guarantee, s.promised):
 			return s.read(op, r.key, d)
 		case d.Drawing != other:
 			other, since = d.Drawing, time.Now()
@@ -358,14 +358,14 @@ type draw struct {
 
 // encode is the body of a record.
 func (s *Sticky[X, Y]) encode(d draw) []byte {
-	d.Guarantee = s.claim
+	d.Guarantee = s.promised
 	body, _ := json.Marshal(d) // no error: both parts are JSON
 	return body
 }
 
 // find returns the record of an input.
 func (s *Sticky[X, Y]) find(op string, value []byte) (r record, d draw, err error) {
-	r, err = loadFirst(op, s.store, "sticky", s.name, string(value))
+	r, err = loadHashed(op, s.store, "sticky", s.name, string(value))
 	if err == nil && r.value != nil {
 		if bad := json.Unmarshal(r.body, &d); bad != nil {
 			err = fmt.Errorf("%s: %w: %s: %w", op, ErrRecord, r.key, bad)
@@ -376,8 +376,8 @@ func (s *Sticky[X, Y]) find(op string, value []byte) (r record, d draw, err erro
 
 // read returns the answer that a record holds.
 func (s *Sticky[X, Y]) read(op, key string, d draw) (y Y, err error) {
-	if !bytes.Equal(d.Guarantee, s.claim) {
-		return y, fmt.Errorf("%s: the stored answer has the guarantee %.200s and the mechanism %s: a second answer needs another Name", op, d.Guarantee, s.claim)
+	if !bytes.Equal(d.Guarantee, s.promised) {
+		return y, fmt.Errorf("%s: the stored answer has the guarantee %.200s and the mechanism %s: a second answer needs another Name", op, d.Guarantee, s.promised)
 	}
 	if d.Refused {
 		return y, fmt.Errorf("%s: %w", op, ErrRefused)

@@ -311,7 +311,7 @@ func TestSticky_RefusesBadRecords(t *testing.T) {
 	first, whole := build(m)
 	keys := make([]string, 0, 2)
 	for x := range 2 {
-		r := testkit.Must(loadFirst("", copied(whole), "sticky", "a", string(testkit.Must(first.value(x)))))
+		r := testkit.Must(loadHashed("", copied(whole), "sticky", "a", string(testkit.Must(first.value(x)))))
 		if keys = append(keys, r.key); r.value == nil || len(r.key) > 80 {
 			t.Fatalf("no record %s", r.key)
 		}

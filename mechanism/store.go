@@ -194,8 +194,8 @@ func loadSalt(op string, s Store) (salt []byte, err error) {
 	return nil, fmt.Errorf("%s: %w", op, errBusy)
 }
 
-// loadFirst returns the record that belongs to the parts.
-func loadFirst(op string, s Store, kind string, parts ...string) (r record, err error) {
+// loadHashed returns the record whose key is the hash of the parts.
+func loadHashed(op string, s Store, kind string, parts ...string) (r record, err error) {
 	salt, err := loadSalt(op, s)
 	if err != nil {
 		return r, err

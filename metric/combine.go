@@ -47,6 +47,13 @@ func (t multiple[P]) Distance(x, y P) float64 { return t.c * t.s.Distance(x, y) 
 func (t multiple[P]) Check(x, y P) error      { return check(t.s, x, y) }
 func (t multiple[P]) Unit() Unit              { return t.unit }
 
+func check[P any](s Space[P], x, y P) error {
+	if c, ok := s.(Checker[P]); ok {
+		return c.Check(x, y)
+	}
+	return nil
+}
+
 type embeddedMultiple[P any] struct {
 	multiple[P]
 	e Embedder[P]
@@ -89,13 +96,13 @@ func (m sum[P]) Distance(x, y P) float64 {
 func (m sum[P]) Unit() Unit {
 	unit := UnitOf(m[0])
 	for _, s := range m[1:] {
-		unit = common(unit, UnitOf(s))
+		unit = commonUnit(unit, UnitOf(s))
 	}
 	return unit
 }
 
-// common is the unit of what adds or compares distances in units a and b.
-func common(a, b Unit) Unit {
+// commonUnit is that of what adds or compares distances in units a and b.
+func commonUnit(a, b Unit) Unit {
 	if a == b {
 		return a
 	}
@@ -148,7 +155,7 @@ func (s product[A, B]) Distance(x, y Pair[A, B]) float64 {
 	return hi * math.Pow(1+math.Pow(lo/hi, s.p), 1/s.p)
 }
 
-func (s product[A, B]) Unit() Unit { return common(UnitOf(s.a), UnitOf(s.b)) }
+func (s product[A, B]) Unit() Unit { return commonUnit(UnitOf(s.a), UnitOf(s.b)) }
 
 func (s product[A, B]) Check(x, y Pair[A, B]) error {
 	if err := check(s.a, x.First, y.First); err != nil {
@@ -156,13 +163,6 @@ func (s product[A, B]) Check(x, y Pair[A, B]) error {
 	}
 	if err := check(s.b, x.Second, y.Second); err != nil {
 		return fault.Within("metric: Product: Second", err)
-	}
-	return nil
-}
-
-func check[P any](s Space[P], x, y P) error {
-	if c, ok := s.(Checker[P]); ok {
-		return c.Check(x, y)
 	}
 	return nil
 }

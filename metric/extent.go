@@ -16,12 +16,12 @@ import (
 // negative or a [*MemoryError], d is NaN and the points are -1, in all four functions.
 func Diameter(ctx context.Context, f Finite) (d float64, i, j int, err error) {
 	ix := NewIndex(f)
-	far, err := extreme(ctx, "metric: Diameter", ix, pair{0, -1, -1}, func() (pair, step) {
+	far, err := extreme(ctx, "metric: Diameter", ix, extremum{0, -1, -1}, func() (extremum, step) {
 		if n := ix.Len(); ix.tree == nil {
-			return nothing, func(best pair, i int) pair {
+			return nothing, func(best extremum, i int) extremum {
 				for j := i; j < n; j++ {
 					if d := f.Distance(i, j); -d < best.key {
-						best = pair{-d, i, j}
+						best = extremum{-d, i, j}
 					}
 				}
 				return best
@@ -30,9 +30,9 @@ func Diameter(ctx context.Context, f Finite) (d float64, i, j int, err error) {
 		// Twice the farthest point is a distance near the largest.
 		end, _ := ix.Farthest(0)
 		_, d := ix.Farthest(end)
-		return pair{-d, -1, -1}, func(best pair, i int) pair {
+		return extremum{-d, -1, -1}, func(best extremum, i int) extremum {
 			if e := ix.farthest(i, entry{-best.key, -1}, math.Inf(1)); e.i >= 0 {
-				return best.least(pair{-e.d, min(i, e.i), max(i, e.i)})
+				return best.least(extremum{-e.d, min(i, e.i), max(i, e.i)})
 			}
 			return best
 		}
@@ -44,15 +44,15 @@ func Diameter(ctx context.Context, f Finite) (d float64, i, j int, err error) {
 // points, and the lowest such point; (0, -1) for an empty f.
 func Radius(ctx context.Context, f Finite) (r float64, center int, err error) {
 	ix := NewIndex(f)
-	best, err := extreme(ctx, "metric: Radius", ix, pair{0, -1, -1}, func() (pair, step) {
-		return nothing, func(best pair, i int) pair {
+	best, err := extreme(ctx, "metric: Radius", ix, extremum{0, -1, -1}, func() (extremum, step) {
+		return nothing, func(best extremum, i int) extremum {
 			// A point as far from i as the best radius rules i out, unless a tie would go to i.
 			stop := best.key
 			if uint(i) < uint(best.i) {
 				stop = math.Nextafter(stop, math.Inf(1))
 			}
 			e := ix.farthest(i, entry{math.Inf(-1), -1}, stop)
-			return best.least(pair{e.d, i, 0})
+			return best.least(extremum{e.d, i, 0})
 		}
 	})
 	return best.key, best.i, err
@@ -72,20 +72,20 @@ func (ix *Index) MinPositiveDistance(ctx context.Context) (d float64, i, j int, 
 
 // minDistance is the smallest distance > floor.
 func (ix *Index) minDistance(ctx context.Context, op string, floor float64) (d float64, i, j int, err error) {
-	near, err := extreme(ctx, op, ix, nothing, func() (pair, step) {
+	near, err := extreme(ctx, op, ix, nothing, func() (extremum, step) {
 		if n := ix.Len(); ix.tree == nil {
-			return nothing, func(best pair, i int) pair {
+			return nothing, func(best extremum, i int) extremum {
 				for j := i + 1; j < n; j++ {
 					if d := ix.f.Distance(i, j); d < best.key && d > floor {
-						best = pair{d, i, j}
+						best = extremum{d, i, j}
 					}
 				}
 				return best
 			}
 		}
-		return nothing, func(best pair, i int) pair {
+		return nothing, func(best extremum, i int) extremum {
 			if e := ix.nearest(i, entry{best.key, -1}, floor); e.i >= 0 {
-				return best.least(pair{e.d, min(i, e.i), max(i, e.i)})
+				return best.least(extremum{e.d, min(i, e.i), max(i, e.i)})
 			}
 			return best
 		}
@@ -93,14 +93,14 @@ func (ix *Index) minDistance(ctx context.Context, op string, floor float64) (d f
 	return near.key, near.i, near.j, err
 }
 
-// pair is a pair of points with what is to be minimal; -1, -1 is none yet.
-type pair struct {
+// extremum is a pair of points with what is to be minimal; -1, -1 is none yet.
+type extremum struct {
 	key  float64
 	i, j int
 }
 
 // least returns the one with the smaller key, or the lower pair.
-func (p pair) least(q pair) pair {
+func (p extremum) least(q extremum) extremum {
 	if cmp.Or(cmp.Compare(q.key, p.key), cmp.Compare(uint(q.i), uint(p.i)), cmp.Compare(uint(q.j), uint(p.j))) < 0 {
 		return q
 	}
@@ -108,26 +108,26 @@ func (p pair) least(q pair) pair {
 }
 
 // nothing comes after every pair.
-var nothing = pair{math.Inf(1), -1, -1}
+var nothing = extremum{math.Inf(1), -1, -1}
 
 // step returns the least of best and the pairs of point i.
-type step func(best pair, i int) pair
+type step func(best extremum, i int) extremum
 
 // extreme takes the least of the steps that search returns over all points, from the pair it
 // returns with them; none is the answer for no points. Chunks are independent, so that the work is
 // the same for any number of workers.
-func extreme(ctx context.Context, op string, ix *Index, none pair, search func() (pair, step)) (pair, error) {
+func extreme(ctx context.Context, op string, ix *Index, none extremum, search func() (extremum, step)) (extremum, error) {
 	const chunk = 512
 	n := ix.Len()
 	if n == 0 {
 		return none, nil
 	}
-	bad := pair{math.NaN(), -1, -1}
+	bad := extremum{math.NaN(), -1, -1}
 	if err := fault.Empty(op, "f", n); err != nil {
 		return bad, err
 	}
 	start, next := search()
-	parts := make([]pair, (n+chunk-1)/chunk)
+	parts := make([]extremum, (n+chunk-1)/chunk)
 	err := parallel.Chunks(ctx, n, chunk, 0, nil, func(c, lo, hi int) {
 		best := start
 		for k := lo; k < hi && ctx.Err() == nil; k++ {

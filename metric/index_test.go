@@ -277,7 +277,7 @@ func TestLocator_ScanIsExact(t *testing.T) {
 }
 
 // extents are the diameter, the least distances, of all and the positive, and the radius of f.
-func extents(t *testing.T, f Finite) (all [4]pair) {
+func extents(t *testing.T, f Finite) (all [4]extremum) {
 	t.Helper()
 	var errs [4]error
 	all[0].key, all[0].i, all[0].j, errs[0] = Diameter(t.Context(), f)
@@ -292,24 +292,24 @@ func extents(t *testing.T, f Finite) (all [4]pair) {
 
 func TestExtent_EqualsDefinition(t *testing.T) {
 	eachSpace(t, 80, func(t *testing.T, p *Points[[]float64]) {
-		want := [4]pair{{-1, 0, 0}, nothing, nothing, nothing}
+		want := [4]extremum{{-1, 0, 0}, nothing, nothing, nothing}
 		for i := range p.Len() {
 			far := 0.0
 			for j := range p.Len() {
 				d := p.Distance(i, j)
 				far = max(far, d)
 				if j >= i && d > want[0].key {
-					want[0] = pair{d, i, j}
+					want[0] = extremum{d, i, j}
 				}
 				if j > i && d < want[1].key {
-					want[1] = pair{d, i, j}
+					want[1] = extremum{d, i, j}
 				}
 				if j > i && d > 0 && d < want[2].key {
-					want[2] = pair{d, i, j}
+					want[2] = extremum{d, i, j}
 				}
 			}
 			if far < want[3].key {
-				want[3] = pair{far, i, 0}
+				want[3] = extremum{far, i, 0}
 			}
 		}
 		for _, f := range []Finite{p, scanned{p}} {
@@ -324,9 +324,9 @@ func TestExtent_EqualsDefinition(t *testing.T) {
 func TestExtent_ClosedForms(t *testing.T) {
 	grid := under(gridPoints(41, 41), normSpace{1, identity})
 	one := under([][]float64{{5}}, normSpace{2, identity})
-	ofGrid := [4]pair{{80, 0, 41*41 - 1}, {1, 0, 1}, {1, 0, 1}, {40, 20*41 + 20, 0}}
-	ofOne := [4]pair{{0, 0, 0}, nothing, nothing, {0, 0, 0}}
-	for f, want := range map[Finite][4]pair{
+	ofGrid := [4]extremum{{80, 0, 41*41 - 1}, {1, 0, 1}, {1, 0, 1}, {40, 20*41 + 20, 0}}
+	ofOne := [4]extremum{{0, 0, 0}, nothing, nothing, {0, 0, 0}}
+	for f, want := range map[Finite][4]extremum{
 		grid: ofGrid, scanned{grid}: ofGrid, one: ofOne, scanned{one}: ofOne,
 		new(Dense): {{0, -1, -1}, nothing, nothing, {0, -1, 0}},
 	} {

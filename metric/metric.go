@@ -60,6 +60,15 @@ type Embedded interface {
 	Embed() (e Embedding, ok bool)
 }
 
+// Embedder is an optional capability of a [Space]: coordinates for its points, as [Embedding]
+// describes them. Append appends the coordinates of p to dst; every point of one [Points] must give
+// the same number.
+type Embedder[P any] interface {
+	Append(dst []float64, p P) []float64
+	// Norm returns the exponent of the norm, and the distance as a function of it.
+	Norm() (p float64, fromNorm func(norm float64) float64)
+}
+
 // Unit names the unit of a distance in the singular, as in "km" or "edit". A privacy level alpha is
 // per unit, so levels in different units do not add.
 type Unit string

@@ -73,15 +73,6 @@ func (p *Points[P]) DistancesFrom(i int, dst []float64) []float64 {
 	return dst
 }
 
-// Embedder is an optional capability of a [Space]: coordinates for its points, as [Embedding]
-// describes them. Append appends the coordinates of p to dst; every point of one [Points] must give
-// the same number.
-type Embedder[P any] interface {
-	Append(dst []float64, p P) []float64
-	// Norm returns the exponent of the norm, and the distance as a function of it.
-	Norm() (p float64, fromNorm func(norm float64) float64)
-}
-
 // Dim returns the number of coordinates of a point where the space is an
 // [Embedder], and 0 otherwise.
 func (p *Points[P]) Dim() int {

@@ -46,7 +46,7 @@ func Spanner(ctx context.Context, f Finite, t float64) (*Graph, error) {
 		if pairs, err = sortedPairs(ctx, op, f, n); err != nil {
 			return nil, err
 		}
-		ahead = beyond
+		ahead = searchAhead
 	}
 	// bound of (i, j), i < j, is the length of some path from i to j: what an
 	// earlier search from i found. Only searches from the smaller index count, so
@@ -160,6 +160,6 @@ func sortedPairs(ctx context.Context, op string, f Finite, n int) ([]span, error
 	return pairs, nil
 }
 
-// beyond is how much farther than asked a search goes: most of the pairs that
+// searchAhead is how much farther than asked a search goes: most of the pairs that
 // come later are then decided without another.
-const beyond = 2
+const searchAhead = 2

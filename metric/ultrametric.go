@@ -279,7 +279,7 @@ func ultrametric(ctx context.Context, op string, f Finite, tol float64) (*Ultram
 	if err != nil {
 		return nil, err
 	}
-	err = search(ctx, op, f.Len(), 16, func(_, lo, hi int) *Violation {
+	err = firstViolation(ctx, op, f.Len(), 16, func(_, lo, hi int) *Violation {
 		var a, b []float64
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
 			a, b = finite.Row(f, i, a), u.DistancesFrom(i, b)

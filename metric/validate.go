@@ -104,7 +104,7 @@ func validateAll(ctx context.Context, op string, f Finite, o *ValidateOptions) e
 		return err
 	}
 
-	err = search(ctx, op, n, rows, func(_, lo, hi int) *Violation {
+	err = firstViolation(ctx, op, n, rows, func(_, lo, hi int) *Violation {
 		for i := lo; i < hi; i++ {
 			for j := i; j < n; j++ {
 				if v := o.pairLaws(i, j, d[i*n+j], d[j*n+i]); v != nil {
@@ -119,7 +119,7 @@ func validateAll(ctx context.Context, op string, f Finite, o *ValidateOptions) e
 	}
 
 	slack := 1 + o.Tolerance
-	return search(ctx, op, n, rows, func(_, lo, hi int) *Violation {
+	return firstViolation(ctx, op, n, rows, func(_, lo, hi int) *Violation {
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
 			x := row(i)
 			for j := i + 1; j < n; j++ {
@@ -168,7 +168,7 @@ func leastSum(x, y []float64) float64 {
 // validateSample checks the diagonal and random triples, for n >= 3.
 func validateSample(ctx context.Context, op string, f Finite, o *ValidateOptions) error {
 	n := f.Len()
-	err := search(ctx, op, n, sampleChunk, func(_, lo, hi int) *Violation {
+	err := firstViolation(ctx, op, n, sampleChunk, func(_, lo, hi int) *Violation {
 		for i := lo; i < hi; i++ {
 			d := f.Distance(i, i)
 			if v := o.pairLaws(i, i, d, d); v != nil {
@@ -181,7 +181,7 @@ func validateSample(ctx context.Context, op string, f Finite, o *ValidateOptions
 		return err
 	}
 	slack := 1 + o.Tolerance
-	return search(ctx, op, o.Samples, sampleChunk, func(c, lo, hi int) *Violation {
+	return firstViolation(ctx, op, o.Samples, sampleChunk, func(c, lo, hi int) *Violation {
 		// One generator a chunk, whoever runs it. It guards no secret.
 		r := rand.New(rand.NewPCG(o.Seed, uint64(c)))
 		for range hi - lo {
@@ -221,14 +221,14 @@ func distinct(rng *rand.Rand, n int) [3]int {
 	return [3]int{a, b, c}
 }
 
-func notFinite(d float64) bool { return !(d >= 0 && d <= math.MaxFloat64) }
+func noDistance(d float64) bool { return !(d >= 0 && d <= math.MaxFloat64) }
 
 // pairLaws checks ij = d(i,j) and ji = d(j,i), i <= j.
 func (o *ValidateOptions) pairLaws(i, j int, ij, ji float64) *Violation {
 	switch {
-	case notFinite(ij):
+	case noDistance(ij):
 		return &Violation{Axiom: FiniteValue, I: i, J: j, K: -1, Excess: math.Abs(ij)}
-	case notFinite(ji):
+	case noDistance(ji):
 		return &Violation{Axiom: FiniteValue, I: j, J: i, K: -1, Excess: math.Abs(ji)}
 	case i == j && ij != 0:
 		return &Violation{Axiom: ZeroSelf, I: i, J: i, K: -1, Excess: ij}
@@ -240,9 +240,9 @@ func (o *ValidateOptions) pairLaws(i, j int, ij, ji float64) *Violation {
 	return nil
 }
 
-// search returns the violation of the first chunk of [0, n) that has one. Chunks start in
+// firstViolation returns that of the first chunk of [0, n) that has one. Chunks start in
 // order, and those after a violation are skipped: the answer is that of one worker.
-func search(ctx context.Context, op string, n, size int, check func(c, lo, hi int) *Violation) error {
+func firstViolation(ctx context.Context, op string, n, size int, check func(c, lo, hi int) *Violation) error {
 	var (
 		mu    sync.Mutex
 		found *Violation

@@ -224,12 +224,12 @@ var excused = map[string]string{
 	"lp/patch.go behind":                                           slack,  // TestBehind_CountsTheRoundingOfSlack
 	"mechanism/additive/discretegaussian.go DiscreteGaussianDelta": small,
 	"mechanism/additive/knorm.go alphaFor":                         within,
-	"mechanism/additive/maps.go earthTracks":                       within, // TestEarthTrail_MapsNoPlacesApart
-	"mechanism/additive/trail.go plant":                            within, // TestTrail_LevelRoundsUp
+	"mechanism/additive/tracks.go earthTracks":                     within, // TestEarthTrail_MapsNoPlacesApart
+	"mechanism/additive/trail.go newLevels":                        within, // TestTrail_LevelRoundsUp
 	"mechanism/additive/trail.go level":                            small,  // TestTrail_LevelRoundsUp
 	"mechanism/additive/sphere.go sphereAlpha":                     within,
 	"mechanism/audit.go lnRatio":                                   slack, // other ways of the same function bind
-	"mechanism/composition.go check":                               decides,
+	"mechanism/composition.go findAbove":                           decides,
 	"mechanism/budget.go String":                                   prints,
 	"mechanism/emd/accountant/clones.go many":                      lattice,
 	"mechanism/emd/accountant/composition.go logDelta":             decides,
@@ -259,8 +259,8 @@ var excused = map[string]string{
 	"mechanism/exponential/relaxed.go scales":                      decides,
 	"mechanism/exponential/relaxed.go bound":                       decides,
 	"mechanism/guarantee.go Group":                                 slack, // where e^eps - 1 is a number its quotient is smaller
-	"mechanism/losses.go most":                                     decides,
-	"mechanism/losses.go within":                                   decides,
+	"mechanism/composedloss.go most":                               decides,
+	"mechanism/composedloss.go within":                             decides,
 	"mechanism/measure/domain/finite.go largest":                   rare,
 	"tsp/covering.go covering":                                     rare,
 	"tsp/internal/heldkarp/certify.go certify":                     small,

@@ -173,10 +173,10 @@ var unwatched = map[string]map[string]string{
 	rounded: {
 		"lp/repair.go":                           "eachOutput.Chunks",
 		"mechanism/emd/accountant/thresholds.go": "upTo.minimize minimize.Err",
-		"mechanism/losses.go":                    "within.hockey",
+		"mechanism/composedloss.go":              "within.hockey",
 		"tsp/internal/heldkarp/boruvka.go":       "spanning.prim",
 	},
-	unused: {"entropy/upper.go": "onNet.leveling", "mechanism/emd/distribution/domain.go": "Fit.Fit W1.W1", "mechanism/emd/distribution/finite.go": "subdominant.", "mechanism/exponential/snapped.go": "noisy.weights"},
+	unused: {"entropy/upper.go": "onNet.leveling", "mechanism/emd/distribution/domain.go": "Fit.Fit W1.W1", "mechanism/emd/distribution/finite.go": "subdominant.", "mechanism/exponential/snapped.go": "noiseChannel.logMasses"},
 }
 
 // handed is a call that is given a context, or that asks one.
@@ -269,7 +269,7 @@ func generic(e ast.Expr) ast.Expr {
 }
 
 // keepers are functions that keep the context for others, or tell why it ended.
-var keepers = []string{"limit", "linger", "Cause", "cause", "newSolver", "newPoint"}
+var keepers = []string{"findAbove", "limit", "linger", "Cause", "cause", "newSolver", "newPoint"}
 
 // TestContexts_AreLookedAt makes the calls of the registry, and long ones on few points, with a
 // context that records its looks. Each call in the library that is given a context, and each

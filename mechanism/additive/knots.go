@@ -34,19 +34,19 @@ type Knots[P any] struct{ tracks[P] }
 // NewKnots returns the mechanism of level alpha, a number in [1e-100, 1e100], for tracks on a
 // flat map, both coordinates in one unit of length.
 func NewKnots(alpha float64, o *KnotsOptions) (*Knots[[2]float64], error) {
-	return knotsOf(flatTracks("additive: NewKnots", alpha, orZero(o).Every, orZero(o).Unit))
+	return newKnots(flatTracks("additive: NewKnots", alpha, orZero(o).Every, orZero(o).Unit))
 }
 
 // NewEarthKnots returns the mechanism of level alpha per km of great-circle distance, alpha in
 // [1e-100, 1e5], for tracks of latitude and longitude about a public center, on the map that
 // [NewEarthTrail] describes: positions farther than 60 degrees from it are refused.
 func NewEarthKnots(alpha float64, center metric.LatLon, o *KnotsOptions) (*Knots[metric.LatLon], error) {
-	return knotsOf(earthTracks("additive: NewEarthKnots", alpha, center, orZero(o).Every, orZero(o).Unit))
+	return newKnots(earthTracks("additive: NewEarthKnots", alpha, center, orZero(o).Every, orZero(o).Unit))
 }
 
-// knotsOf's guarantee is the triangle inequality, with the full alpha, as the normalizer of the
+// newKnots's guarantee is the triangle inequality, with the full alpha, as the normalizer of the
 // density is the same for all tracks, and as no two positions are farther apart on the map.
-func knotsOf[P any](t tracks[P], err error) (*Knots[P], error) {
+func newKnots[P any](t tracks[P], err error) (*Knots[P], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (k *Knots[P]) Release(rng *rand.Rand, track []P) ([]P, error) {
 	if err := k.check(op); err != nil {
 		return nil, err
 	}
-	at, err := k.on.knots(op, track, k.every, 1<<30)
+	at, err := k.on.knotTimes(op, track, k.every, 1<<30)
 	if err != nil {
 		return nil, err
 	}
@@ -105,5 +105,5 @@ func (k *Knots[P]) Release(rng *rand.Rand, track []P) ([]P, error) {
 	for j := range ys {
 		ys[j] = [2]float64{z[2*j], z[2*j+1]}
 	}
-	return k.on.lines(len(track), at, ys), nil
+	return k.on.interpolate(len(track), at, ys), nil
 }

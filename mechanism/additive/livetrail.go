@@ -103,7 +103,7 @@ func total(nodes []trailNode) (s trailNode) {
 // than those reported as time passed, by a sixth for 64 reports, and free, as post-processing. O(n).
 func (l *LiveTrail[P]) Track() []P {
 	fault.Must(l, l.check("additive: LiveTrail.Track"))
-	return l.t.on.lines(l.n, knots.At(l.n, 1), l.positions())
+	return l.t.on.interpolate(l.n, knots.At(l.n, 1), l.positions())
 }
 
 // positions is Track on the map.

@@ -62,7 +62,7 @@ func (k *KNorm) privacyLoss(op string, distance float64) (mechanism.PrivacyLoss,
 	case k.norm.Dim == 1 || k.norm.P == 1 || math.IsInf(k.norm.P, 1): // see geodesicLoss
 		return laplaceLoss(a), nil
 	case k.norm.P == 2:
-		return newRound(k.norm.Dim, a).law(), nil
+		return newEuclideanLoss(k.norm.Dim, a).law(), nil
 	}
 	return geodesicLoss(a, nil), nil
 }
@@ -73,7 +73,7 @@ func lossOf(op string, alpha, distance float64) (a float64, law mechanism.Privac
 		return 0, law, err
 	}
 	if a = float64(alpha * distance); !(a >= minLoss && a <= maxLoss) {
-		law = response(directed.MulUp(alpha, distance))
+		law = responseLoss(directed.MulUp(alpha, distance))
 	}
 	return a, law, nil
 }
@@ -97,7 +97,7 @@ func (s *Sphere) PrivacyLoss(distance float64) (mechanism.PrivacyLoss, error) {
 		return law, err
 	}
 	angle := distance / s.radius
-	law = newBall(s.arc.a, min(angle, math.Pi)).law()
+	law = newSphereLoss(s.arc.a, min(angle, math.Pi)).law()
 	// From an output z no farther than a quarter circle from all places between x and x', distances are
 	// convex along the way, so that the loss per unit of distance is largest at its end. So it is unless z
 	// is farther from x than a quarter less the angle; there it is alpha at most. With a probability far of
@@ -162,15 +162,15 @@ func trackLoss(op string, alpha, distance, unit float64) (mechanism.PrivacyLoss,
 	if unit != 1 { // on the Earth the map may be smaller
 		return geodesicLoss(a, nil), nil
 	}
-	below := newRound(2, a).law()
+	below := newEuclideanLoss(2, a).law()
 	return geodesicLoss(a, &below), nil
 }
 
 // lossErr is the relative error of masses that are some roundings off.
 const lossErr = 0x1p-46
 
-// response is the law of randomized response of level a, or of one a little higher.
-func response(a float64) mechanism.PrivacyLoss {
+// responseLoss is the law of randomized response of level a, or of one a little higher.
+func responseLoss(a float64) mechanism.PrivacyLoss {
 	a = float64(a * (1 + 0x1p-50))
 	less := math.Exp(-a)
 	p, q := 1/(1+less), less/(1+less)
@@ -222,7 +222,7 @@ func laplaceLoss(a float64) mechanism.PrivacyLoss {
 	}}
 }
 
-// round is the privacy loss of noise of density prop. to e^(-alpha|z|_2) in n >= 2 dimensions,
+// radialLoss is the privacy loss of noise of density prop. to e^(-alpha|z|_2) in n >= 2 dimensions,
 // between points d apart. With r and r' the distances of the output to both and, in elliptic
 // coordinates about them, r + r' = d cosh(m), r - r' = d cos(v), the loss is -a cos(v), a =
 // alpha d, and the volume prop. to (sinh(m) sin(v))^(n-2) (cosh(m)^2 - cos(v)^2). The integral
@@ -241,20 +241,20 @@ func laplaceLoss(a float64) mechanism.PrivacyLoss {
 //
 // more = cot(b)^2 times the mean of sin(w)^2 where w has density prop. to e^(-alpha (r+r')/2) /
 // sin((r+r')/2).
-type round struct {
+type radialLoss struct {
 	n, a, x, more, total float64
 	b, sin, cos          float64 // of b; 0, 0 and 1 where it is flat
 }
 
-func newRound(dim int, a float64) *round {
-	r := &round{n: float64(dim), a: a, x: a / 2, cos: 1}
+func newEuclideanLoss(dim int, a float64) *radialLoss {
+	r := &radialLoss{n: float64(dim), a: a, x: a / 2, cos: 1}
 	r.more = (r.n - 1) / r.x * besselRatio(dim, r.x)
-	return r.whole()
+	return r.normalized()
 }
 
-// newBall is for the unit sphere and an angle, at most pi.
-func newBall(alpha, angle float64) *round {
-	r := &round{n: 2, a: float64(alpha * angle), x: float64(alpha*angle) / 2, b: angle / 2}
+// newSphereLoss is for the unit sphere and an angle, at most pi.
+func newSphereLoss(alpha, angle float64) *radialLoss {
+	r := &radialLoss{n: 2, a: float64(alpha * angle), x: float64(alpha*angle) / 2, b: angle / 2}
 	r.sin, r.cos = math.Sincos(r.b)
 	// Up to where (r+r')/2 is b + end the density falls to e^-50, and what of it is beyond a right
 	// angle, pi - (r+r')/2 in place of that, to less.
@@ -273,10 +273,10 @@ func newBall(alpha, angle float64) *round {
 	mass := pieces(density, 0, top, 0, short)
 	square := pieces(func(w float64) float64 { return density(w) * math.Pow(math.Sin(w), 2) }, 0, top, 0, short)
 	r.more = square / mass * (r.cos / r.sin) * (r.cos / r.sin)
-	return r.whole()
+	return r.normalized()
 }
 
-func (r *round) whole() *round {
+func (r *radialLoss) normalized() *radialLoss {
 	r.total = r.half(1, 0, math.Pi/2) + r.half(-1, 0, math.Pi/2)
 	return r
 }
@@ -326,7 +326,7 @@ func pieces(f func(v float64) float64, lo, hi, least float64, length func(at flo
 // half integrates the density over angles from lo to hi from the nearest pole, at most pi/2,
 // sign 1 where it is that of the larger density. What is far below the mass next to hi is left to
 // one piece: the power of the sine falls, and the exponential grows by at most x hi^2/2.
-func (r *round) half(sign, lo, hi float64) float64 {
+func (r *radialLoss) half(sign, lo, hi float64) float64 {
 	f := func(v float64) float64 {
 		sin, cos := math.Sincos(v)
 		bent := math.Hypot(r.cos, r.sin*sin)
@@ -355,7 +355,7 @@ func (r *round) half(sign, lo, hi float64) float64 {
 	})
 }
 
-func (r *round) law() mechanism.PrivacyLoss {
+func (r *radialLoss) law() mechanism.PrivacyLoss {
 	a := r.a * (1 + 0x1p-50)
 	angle := func(l float64) float64 { // from the pole on the side of l
 		rest := max(0, a-math.Abs(l)) / (2 * a)
@@ -409,7 +409,7 @@ func (l *DiscreteLaplace) privacyLoss(op string, distance float64) (mechanism.Pr
 	}
 	a := float64(l.alpha * distance)
 	if !(a <= maxLoss) {
-		return response(a), nil
+		return responseLoss(a), nil
 	}
 	q := math.Exp(-l.alpha)
 	// sum is that of (1-q) q^k over k from i to j.

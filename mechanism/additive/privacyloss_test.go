@@ -339,7 +339,7 @@ func TestSphere_PrivacyLossInPolarCoordinates(t *testing.T) {
 			if a := alpha * angle; a > maxLoss || a < 1e-8 {
 				continue
 			}
-			law := newBall(alpha, angle).law()
+			law := newSphereLoss(alpha, angle).law()
 			here, there := 0.0, 0.0
 			for i := range 256 {
 				p, q := law.Mass(law.Top-float64(i+1)*law.Top/128, law.Top-float64(i)*law.Top/128)
@@ -362,7 +362,7 @@ func TestSphere_PrivacyLossInPolarCoordinates(t *testing.T) {
 
 func TestSphere_SmallAnglesAreFlat(t *testing.T) {
 	for _, a := range []float64{1e-3, .01, .3, 5, 500} {
-		if bent, flat := newBall(a/1e-10, 1e-10).more, newRound(2, a).more; math.Abs(bent-flat) > 1e-11*flat {
+		if bent, flat := newSphereLoss(a/1e-10, 1e-10).more, newEuclideanLoss(2, a).more; math.Abs(bent-flat) > 1e-11*flat {
 			t.Errorf("a = %v: %v, in the plane %v", a, bent, flat)
 		}
 	}
@@ -418,7 +418,7 @@ func TestSphere_LawIsAboveThatOfNearerPlaces(t *testing.T) {
 				if near > math.Pi {
 					continue
 				}
-				is := newBall(alpha, near).law()
+				is := newSphereLoss(alpha, near).law()
 				for _, part := range []float64{-.98, -.7, -.3, 0, .2, .5, .8, .95, .99, .9999} {
 					if law.Bottom == -law.Top && law.Bound {
 						if d, most := deltaOf(is, part*is.Top, 60), -math.Expm1((part-1)*law.Top/2); d > most+1e-9 {
@@ -435,7 +435,7 @@ func TestSphere_LawIsAboveThatOfNearerPlaces(t *testing.T) {
 			}
 		}
 		// The law itself is not where much of the noise is far away.
-		is, near := newBall(alpha, 3).law(), newBall(alpha, 1).law()
+		is, near := newSphereLoss(alpha, 3).law(), newSphereLoss(alpha, 1).law()
 		if p, _ := is.Mass(.99*is.Top, is.Top); alpha < 5 {
 			if q, _ := near.Mass(.99*near.Top, near.Top); q > p {
 				fails++

@@ -54,9 +54,9 @@ func NewMadlib[T float32 | float64](vectors [][]T, alpha float64, o *DiscreteOpt
 	var err error
 	switch vectors := any(vectors).(type) {
 	case [][]float64:
-		err = settle(m, vectors, metric.Euclidean{}, func(dst, y []float64) []float64 { return append(dst, y...) })
+		err = setWords(m, vectors, metric.Euclidean{}, func(dst, y []float64) []float64 { return append(dst, y...) })
 	case [][]float32:
-		err = settle(m, vectors, metric.Float32[metric.Euclidean]{}, func(dst []float32, y []float64) []float32 {
+		err = setWords(m, vectors, metric.Float32[metric.Euclidean]{}, func(dst []float32, y []float64) []float32 {
 			for _, v := range y {
 				dst = append(dst, float32(max(-math.MaxFloat32, min(v, math.MaxFloat32))))
 			}
@@ -79,8 +79,8 @@ func NewMadlib[T float32 | float64](vectors [][]T, alpha float64, o *DiscreteOpt
 	return m, nil
 }
 
-// settle sets the words of m; narrow appends the numbers of y to dst.
-func settle[T float32 | float64](m *Madlib, vectors [][]T, space metric.Space[[]T], narrow func(dst []T, y []float64) []T) error {
+// setWords sets the words of m; narrow appends the numbers of y to dst.
+func setWords[T float32 | float64](m *Madlib, vectors [][]T, space metric.Space[[]T], narrow func(dst []T, y []float64) []T) error {
 	words, err := metric.NewPoints(vectors, space)
 	if err != nil {
 		return err

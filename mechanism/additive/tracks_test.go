@@ -142,7 +142,7 @@ func BenchmarkTracks(b *testing.B) {
 		{"sparse vector", upTo(72), noticed(true, planar)},
 		{"knots, independent", minutes, func(rng *rand.Rand, t track, alpha float64, every int) track {
 			at := knots.At(len(t), every)
-			return flatMap(1).lines(len(t), at, each(rng, thinned(t, at), alpha))
+			return flatMap(1).interpolate(len(t), at, each(rng, thinned(t, at), alpha))
 		}},
 		{"Knots", minutes, func(rng *rand.Rand, t track, alpha float64, every int) track {
 			return testkit.Must(testkit.Must(NewKnots(alpha, &KnotsOptions{Every: every})).Release(rng, t))

@@ -67,7 +67,7 @@ type trailLevel struct {
 func NewTrail(alpha float64, o *TrailOptions) (*Trail[[2]float64], error) {
 	const op = "additive: NewTrail"
 	t, err := flatTracks(op, alpha, orZero(o).Every, orZero(o).Unit)
-	return grow(op, t, err, orZero(o).Steps)
+	return newTrail(op, t, err, orZero(o).Steps)
 }
 
 // NewEarthTrail returns the mechanism of level alpha per km for tracks of latitude and longitude about a
@@ -84,11 +84,11 @@ func NewEarthTrail(alpha float64, center metric.LatLon, o *TrailOptions) (*Trail
 	const op = "additive: NewEarthTrail"
 	// A turn by the angle d/R moves the step x_t - x_(t-1) by at most d/R times its length.
 	t, err := earthTracks(op, alpha, center, orZero(o).Every, orZero(o).Unit)
-	return grow(op, t, err, orZero(o).Steps)
+	return newTrail(op, t, err, orZero(o).Steps)
 }
 
-// grow checks the steps and chooses the tree of live reports.
-func grow[P any](op string, of tracks[P], err error, steps int) (*Trail[P], error) {
+// newTrail checks the steps and chooses the tree of live reports.
+func newTrail[P any](op string, of tracks[P], err error, steps int) (*Trail[P], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -99,13 +99,13 @@ func grow[P any](op string, of tracks[P], err error, steps int) (*Trail[P], erro
 	t.draw = func(rng *rand.Rand, to, from P, rate float64) [2]float64 {
 		return t.out.AddPlanar(rng, t.on.difference(to, from), rate)
 	}
-	t.levels = t.best(t.steps, 1.0/3, func(levels []trailLevel) float64 { return liveSquare(levels, t.steps) })
+	t.levels = t.bestLevels(t.steps, 1.0/3, func(levels []trailLevel) float64 { return liveSquare(levels, t.steps) })
 	return t, nil
 }
 
-// best returns the levels of least error for n reports, among trees of all depths in which nodes
+// bestLevels returns the levels of least error for n reports, among trees of all depths in which nodes
 // have q children each, but for the first level.
-func (t *Trail[P]) best(n int, power float64, square func([]trailLevel) float64) (best []trailLevel) {
+func (t *Trail[P]) bestLevels(n int, power float64, square func([]trailLevel) float64) (best []trailLevel) {
 	steps, least := float64(n-1), math.Inf(1)
 	for depth := 1; n > 1; depth++ {
 		root := math.Pow(steps, 1/float64(depth))
@@ -116,7 +116,7 @@ func (t *Trail[P]) best(n int, power float64, square func([]trailLevel) float64)
 			if depth > 1 && math.Pow(q, float64(depth-1)) > steps/2 {
 				break
 			}
-			levels := t.plant(n, depth, int(q), power)
+			levels := t.newLevels(n, depth, int(q), power)
 			if v := square(levels); v < least {
 				least, best = v, levels
 			}
@@ -128,8 +128,8 @@ func (t *Trail[P]) best(n int, power float64, square func([]trailLevel) float64)
 	return best
 }
 
-// plant returns the levels of a tree for n reports, with rates prop. to a power of the nodes used.
-func (t *Trail[P]) plant(n, depth, q int, power float64) []trailLevel {
+// newLevels returns the levels of a tree for n reports, with rates prop. to a power of the nodes used.
+func (t *Trail[P]) newLevels(n, depth, q int, power float64) []trailLevel {
 	levels, shares := make([]trailLevel, depth), make([]float64, depth)
 	width, sum := 1, 0.0
 	for l := depth - 1; l >= 0; l-- {
@@ -219,7 +219,7 @@ func (t *Trail[P]) Level(n int) mechanism.Guarantee {
 	if n < 1 || n > t.steps {
 		return mechanism.Guarantee{}
 	}
-	live, whole := t.level(t.levels, n, false), t.level(t.whole(n), n, true)
+	live, whole := t.level(t.levels, n, false), t.level(t.wholeLevels(n), n, true)
 	if live.Alpha() > whole.Alpha() {
 		return live
 	}
@@ -266,14 +266,14 @@ func (t *Trail[P]) Release(rng *rand.Rand, track []P) ([]P, error) {
 	if err := t.check(op); err != nil {
 		return nil, err
 	}
-	at, err := t.on.knots(op, track, t.every, t.steps)
+	at, err := t.on.knotTimes(op, track, t.every, t.steps)
 	if err != nil {
 		return nil, err
 	}
 	rng, done := random.Get(rng)
 	defer done()
 	whole := *t
-	whole.levels = t.whole(len(at))
+	whole.levels = t.wholeLevels(len(at))
 	l := whole.start(rng, track[at[0]])
 	for _, i := range at[1:] {
 		l.next(rng, track[i])
@@ -283,12 +283,12 @@ func (t *Trail[P]) Release(rng *rand.Rand, track []P) ([]P, error) {
 			l.complete(rng, k, track[at[len(at)-1]])
 		}
 	}
-	return t.on.lines(len(track), at, l.positions()), nil
+	return t.on.interpolate(len(track), at, l.positions()), nil
 }
 
-// whole returns the levels for whole tracks of n reports. By least squares nearly equal rates are
+// wholeLevels returns the levels for whole tracks of n reports. By least squares nearly equal rates are
 // best, and a short first level.
-func (t *Trail[P]) whole(n int) []trailLevel { return t.best(n, 1.0/6, wholeSquare) }
+func (t *Trail[P]) wholeLevels(n int) []trailLevel { return t.bestLevels(n, 1.0/6, wholeSquare) }
 
 // Start begins a trail at x and returns its first report too.
 //

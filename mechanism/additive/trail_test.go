@@ -54,7 +54,7 @@ func TestTrail_LosesAlphaTimesVariation(t *testing.T) {
 	for _, n := range []int{1, 2, 4, 5, 6} {
 		m := testkit.Must(NewTrail(alpha, &TrailOptions{Steps: n}))
 		if n == 6 { // more levels than are best
-			m.levels = m.plant(n, 3, 2, 1.0/3)
+			m.levels = m.newLevels(n, 3, 2, 1.0/3)
 		}
 		kept, level := ledger(m), 0.0
 		live := func(track [][2]float64) [][2]float64 {
@@ -71,7 +71,7 @@ func TestTrail_LosesAlphaTimesVariation(t *testing.T) {
 			return append(ys, l.Track()...)
 		}
 		whole := func(track [][2]float64) [][2]float64 {
-			level = m.level(m.whole(n), n, true).Alpha()
+			level = m.level(m.wholeLevels(n), n, true).Alpha()
 			return testkit.Must(m.Release(nil, track))
 		}
 		for name, release := range map[string]func([][2]float64) [][2]float64{"live": live, "whole": whole} {
@@ -128,7 +128,7 @@ func TestTrail_LevelIsAttained(t *testing.T) {
 	kept := ledger(m)
 	attained := [2]int{}
 	for n := 40; n <= 400; n += 1 + n/100 {
-		for whole, levels := range [][]trailLevel{m.levels, m.whole(n)} {
+		for whole, levels := range [][]trailLevel{m.levels, m.wholeLevels(n)} {
 			var ledgers [2][]drawn
 			for side := range ledgers {
 				track := make([][2]float64, n)
@@ -195,10 +195,10 @@ func TestTrail_LevelRoundsUp(t *testing.T) {
 		}
 		flat := testkit.Must(NewTrail(alpha, &TrailOptions{Steps: n}))
 		check(flat.alpha, 1, flat.levels, flat.level(flat.levels, n, false), 0)
-		check(flat.alpha, 1, flat.whole(n), flat.level(flat.whole(n), n, true), 1)
+		check(flat.alpha, 1, flat.wholeLevels(n), flat.level(flat.wholeLevels(n), n, true), 1)
 		earth := testkit.Must(NewEarthTrail(alpha, metric.LatLon{}, &TrailOptions{Steps: n}))
 		check(earth.alpha, metric.EarthRadiusKm, earth.levels, earth.level(earth.levels, n, false), 0)
-		check(earth.alpha, metric.EarthRadiusKm, earth.whole(n), earth.level(earth.whole(n), n, true), 1)
+		check(earth.alpha, metric.EarthRadiusKm, earth.wholeLevels(n), earth.level(earth.wholeLevels(n), n, true), 1)
 	}
 }
 
@@ -253,7 +253,7 @@ func TestTrail_TrackIsLeastSquares(t *testing.T) {
 	for _, n := range []int{2, 7, 23, 40, 395} {
 		m := testkit.Must(NewTrail(1, &TrailOptions{Steps: max(n, 40)}))
 		if n == 40 {
-			m.levels = m.plant(40, 3, 3, 0.5)
+			m.levels = m.newLevels(40, 3, 3, 0.5)
 		}
 		at, rows := 0.0, [][4]float64{} // from, to, increment, rate
 		m.draw = func(_ *rand.Rand, to, from [2]float64, rate float64) [2]float64 {

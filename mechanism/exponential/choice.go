@@ -60,7 +60,7 @@ func (c Choice) MarshalJSON() ([]byte, error) {
 		Elapsed    float64            `json:"seconds"`
 		Candidates []Candidate        `json:"candidates"`
 		Channel    *mechanism.Channel `json:"channel"`
-	}{c.Objective, c.LowerBound, c.BoundBy, c.Gap, number(c.Adversary), c.Method, c.Beta, c.Elapsed.Seconds(), c.Candidates, c.Channel})
+	}{c.Objective, c.LowerBound, c.BoundBy, c.Gap, orNil(c.Adversary), c.Method, c.Beta, c.Elapsed.Seconds(), c.Candidates, c.Channel})
 }
 
 // MarshalJSON implements json.Marshaler: method, loss and level or error, and seconds.
@@ -74,7 +74,7 @@ func (c Candidate) MarshalJSON() ([]byte, error) {
 		Err       string   `json:"error,omitempty"`
 	}{Method: c.Method, Took: c.Took.Seconds()}
 	if c.Loss <= math.MaxFloat64 {
-		text.Loss, text.Level, text.Adversary = &c.Loss, &c.Level, number(c.Adversary)
+		text.Loss, text.Level, text.Adversary = &c.Loss, &c.Level, orNil(c.Adversary)
 	}
 	if c.Err != nil {
 		text.Err = c.Err.Error()
@@ -82,8 +82,8 @@ func (c Candidate) MarshalJSON() ([]byte, error) {
 	return json.Marshal(text)
 }
 
-// number is nil for NaN, which JSON cannot write.
-func number(v float64) *float64 {
+// orNil is nil for NaN, which JSON cannot write.
+func orNil(v float64) *float64 {
 	if math.IsNaN(v) {
 		return nil
 	}
@@ -98,7 +98,7 @@ func (c *Choice) UnmarshalJSON([]byte) error {
 // String is a line for loss, bound and mechanism, and one for each candidate.
 func (c *Choice) String() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "loss %.6g%s", c.Objective, guess(c.Adversary))
+	fmt.Fprintf(&s, "loss %.6g%s", c.Objective, adversaryClause(c.Adversary))
 	if c.BoundBy != "" {
 		fmt.Fprintf(&s, ", bound %.6g (%s),", c.LowerBound, c.BoundBy)
 	}
@@ -109,8 +109,8 @@ func (c *Choice) String() string {
 	return s.String()
 }
 
-// guess is a clause for the error of an adversary, where there is one.
-func guess(adversary float64) string {
+// adversaryClause is one for the error of an adversary, where there is one.
+func adversaryClause(adversary float64) string {
 	if adversary > 0 {
 		return fmt.Sprintf(", adversary's error %.6g", adversary)
 	}
@@ -129,5 +129,5 @@ func (c Candidate) String() string {
 	case why != "":
 		why = " (" + why + ")"
 	}
-	return fmt.Sprintf("%s: loss %.6g%s at level %.6g%s", c.Method, c.Loss, guess(c.Adversary), c.Level, why)
+	return fmt.Sprintf("%s: loss %.6g%s at level %.6g%s", c.Method, c.Loss, adversaryClause(c.Adversary), c.Level, why)
 }

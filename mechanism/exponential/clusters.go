@@ -31,7 +31,7 @@ func (c *clusters) sigma(row, dst []float64) {
 // clusters makes a greedy maximal s-separated set of outputs, and its balls.
 func (r *relaxation) clusters(ctx context.Context, s float64) (*clusters, error) {
 	if r.tree != nil {
-		return r.cut(s), nil
+		return r.cutTree(s), nil
 	}
 	allowed, outputs := r.b.Utility, r.outputs()
 	if r.o.Outputs != nil {
@@ -55,8 +55,8 @@ func (r *relaxation) clusters(ctx context.Context, s float64) (*clusters, error)
 	return c, nil
 }
 
-// cut is clusters for an ultrametric: O(n).
-func (r *relaxation) cut(s float64) *clusters {
+// cutTree is clusters for an ultrametric: O(n).
+func (r *relaxation) cutTree(s float64) *clusters {
 	label := r.tree.Clusters(s)
 	number := slices.Repeat([]int{-1}, len(label)) // of the output for a cluster
 	c := &clusters{}
@@ -80,14 +80,5 @@ func (r *relaxation) outputs() []int {
 	if r.o.Outputs != nil {
 		return r.o.Outputs
 	}
-	return all(r.b.Len())
-}
-
-// all are the indices below n.
-func all(n int) []int {
-	idx := make([]int, n)
-	for i := range idx {
-		idx[i] = i
-	}
-	return idx
+	return indices(r.b.Len())
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -104,11 +105,11 @@ func (e *LevelError) Error() string {
 //
 // Sources: McSherry, Talwar, "Mechanism design via differential privacy", 2007; BSV24, Lemma 4.1.
 func Standard(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
-	m, err := newFamily("exponential: Standard", MethodStandard, f, alpha, o)
+	fam, err := newFamily("exponential: Standard", MethodStandard, f, alpha, o)
 	if err != nil {
 		return nil, err
 	}
-	return m.certify(ctx, alpha/2)
+	return fam.certify(ctx, alpha/2)
 }
 
 // Weighted returns the mechanism with P{y|x} proportional to
@@ -118,21 +119,21 @@ func Standard(ctx context.Context, f metric.Finite, alpha float64, o *Options) (
 // Source: IKWAT22, Proposition 1.
 func Weighted(ctx context.Context, f metric.Finite, alpha float64, weights []float64, o *Options) (*Mechanism, error) {
 	const op = "exponential: Weighted"
-	m, err := newFamily(op, MethodWeighted, f, alpha, o)
+	fam, err := newFamily(op, MethodWeighted, f, alpha, o)
 	if err != nil {
 		return nil, err
 	}
-	if k := m.outputs(); len(weights) != k {
+	if k := fam.outputs(); len(weights) != k {
 		return nil, &fault.SizeError{Op: op, Arg: "weights", Got: len(weights), Want: fmt.Sprint(k)}
 	}
-	m.logWeights = make([]float64, len(weights))
+	fam.logWeights = make([]float64, len(weights))
 	for y, w := range weights {
 		if !(w > 0 && w <= math.MaxFloat64) {
 			return nil, &fault.ValueError{Op: op, Arg: "weights", Index: y, Value: w, Want: "a finite number > 0"}
 		}
-		m.logWeights[y] = directed.Log(w)
+		fam.logWeights[y] = directed.Log(w)
 	}
-	return m.certify(ctx, alpha/2)
+	return fam.certify(ctx, alpha/2)
 }
 
 // family is the one-parameter family of channels that a constructor chooses
@@ -178,57 +179,82 @@ func checkOutputs(op string, outputs []int, n int) error {
 	return cmp.Or(fault.Empty(op, "Outputs", len(outputs)), fault.Indices(op, "Outputs", outputs, n))
 }
 
-// outputs is the number of points that may be released.
-func (m *family) outputs() int {
-	if m.net != nil {
-		return len(m.net)
+// indices are those below n.
+func indices(n int) []int {
+	idx := make([]int, n)
+	for i := range idx {
+		idx[i] = i
 	}
-	return m.f.Len()
+	return idx
+}
+
+// outputs is the number of points that may be released.
+func (fam *family) outputs() int {
+	if fam.net != nil {
+		return len(fam.net)
+	}
+	return fam.f.Len()
 }
 
 // distances writes rho from x to the outputs to dst, of length outputs().
-func (m *family) distances(x int, dst []float64) {
-	if m.first != nil {
-		x = m.first[x]
+func (fam *family) distances(x int, dst []float64) {
+	if fam.first != nil {
+		x = fam.first[x]
 	}
 	switch {
-	case m.rho != nil:
-		m.rho(x, dst)
-	case m.net == nil:
-		copy(dst, finite.Row(m.f, x, dst)) // Row may bring its own slice
+	case fam.rho != nil:
+		fam.rho(x, dst)
+	case fam.net == nil:
+		copy(dst, finite.Row(fam.f, x, dst)) // Row may bring its own slice
 	default:
-		for j, y := range m.net {
-			dst[j] = m.f.Distance(x, y)
+		for j, y := range fam.net {
+			dst[j] = fam.f.Distance(x, y)
 		}
 	}
 }
 
+// findFirst finds, for every point, the first at distance 0.
+func (fam *family) findFirst(ctx context.Context) error {
+	n, ix := fam.f.Len(), metric.NewIndex(fam.f)
+	first := make([]int, n)
+	err := parallel.Chunks(ctx, n, 16, fam.audit.Workers, nil, func(_, lo, hi int) {
+		for x := lo; x < hi && ctx.Err() == nil; x++ {
+			first[x] = x
+			if y, d := ix.Nearest(x); d == 0 {
+				first[x] = min(x, y)
+			}
+		}
+	})
+	fam.first = first
+	return err
+}
+
 // channel is the member at rate beta.
-func (m *family) channel(ctx context.Context, beta float64) (*mechanism.Channel, error) {
-	bad := make([]error, m.f.Len())
-	c, err := mechanism.NewChannel(ctx, m.rows(beta, func(x int, dist []float64) {
-		bad[x] = m.check(x, dist)
-	}), &mechanism.ChannelOptions{Labels: m.net, Workers: m.audit.Workers})
-	return c, cmp.Or(cmp.Or(bad...), named(m.op, err))
+func (fam *family) channel(ctx context.Context, beta float64) (*mechanism.Channel, error) {
+	bad := make([]error, fam.f.Len())
+	c, err := mechanism.NewChannel(ctx, fam.rows(beta, func(x int, dist []float64) {
+		bad[x] = fam.check(x, dist)
+	}), &mechanism.ChannelOptions{Labels: fam.net, Workers: fam.audit.Workers})
+	return c, cmp.Or(cmp.Or(bad...), withOp(fam.op, err))
 }
 
 // rows are those of the member at rate beta; look sees the distances of each.
-func (m *family) rows(beta float64, look func(x int, dist []float64)) mechanism.Rows {
-	return mechanism.Rows{Inputs: m.f.Len(), Outputs: m.outputs(), Log: true, Fill: func(x int, dst []float64) {
-		m.distances(x, dst)
+func (fam *family) rows(beta float64, look func(x int, dist []float64)) mechanism.Rows {
+	return mechanism.Rows{Inputs: fam.f.Len(), Outputs: fam.outputs(), Log: true, Fill: func(x int, dst []float64) {
+		fam.distances(x, dst)
 		look(x, dst)
 		for y, d := range dst {
 			dst[y] = -beta * d
 		}
-		for y, w := range m.logWeights {
+		for y, w := range fam.logWeights {
 			dst[y] += w
 		}
 	}}
 }
 
 // check refuses distances from x to the outputs that are none.
-func (m *family) check(x int, dist []float64) error {
-	return checkRow(m.op, "rho", x, dist, m.net)
+func (fam *family) check(x int, dist []float64) error {
+	return checkRow(fam.op, "rho", x, dist, fam.net)
 }
 
 // checkRow refuses distances under a metric, from x to the points of net (nil: to all), that are none.
@@ -245,9 +271,9 @@ func checkRow(op, metric string, x int, dist []float64, net []int) error {
 	return nil
 }
 
-// named makes an error of package mechanism about a number or a size one of the
+// withOp makes an error of package mechanism about a number or a size one of the
 // call op, which the user made.
-func named(op string, err error) error {
+func withOp(op string, err error) error {
 	switch e := err.(type) {
 	case *fault.ValueError:
 		e.Op = op
@@ -271,25 +297,25 @@ const (
 // certify builds the member at rate beta and audits it. A level above alpha is answered with a lower rate.
 // Down to alpha/2 it may be lower by any factor: points far closer than the extent of the space amplify the
 // rounding of log-weights. Below that a metric needs no less but for rounding.
-func (m *family) certify(ctx context.Context, beta float64) (*Mechanism, error) {
-	return m.certifyAs(ctx, beta, m.channel)
+func (fam *family) certify(ctx context.Context, beta float64) (*Mechanism, error) {
+	return fam.certifyAs(ctx, beta, fam.channel)
 }
 
 // certifyAs is certify for the members that channel builds.
-func (m *family) certifyAs(ctx context.Context, beta float64, channel func(ctx context.Context, beta float64) (*mechanism.Channel, error)) (*Mechanism, error) {
+func (fam *family) certifyAs(ctx context.Context, beta float64, channel func(ctx context.Context, beta float64) (*mechanism.Channel, error)) (*Mechanism, error) {
 	for try := 0; ; try++ {
 		c, err := channel(ctx, beta)
 		if err != nil {
 			return nil, err
 		}
-		c, a, err := c.Certify(ctx, m.f, m.unit, &m.audit)
+		c, a, err := c.Certify(ctx, fam.f, fam.unit, &fam.audit)
 		if err != nil {
-			return nil, named(m.op, err)
+			return nil, withOp(fam.op, err)
 		}
-		if a.Hi <= m.alpha {
-			return &Mechanism{Channel: c, Method: m.method, Beta: beta, Audited: a}, nil
+		if a.Hi <= fam.alpha {
+			return &Mechanism{Channel: c, Method: fam.method, Beta: beta, Audited: a}, nil
 		}
-		excess, half := a.Hi/m.alpha-1, m.alpha/2
+		excess, half := a.Hi/fam.alpha-1, fam.alpha/2
 		// Another rate has another rounding, of the same size: each step is twice the last.
 		lower := beta * (1 - math.Ldexp(excess, try+1) - 0x1p-50)
 		last := try == certifyTries-1
@@ -297,7 +323,7 @@ func (m *family) certifyAs(ctx context.Context, beta float64, channel func(ctx c
 		case beta > half && (last || lower < half):
 			beta, try = half, -1
 		case beta <= half && (last || excess > maxRounding):
-			return nil, &LevelError{m.method, m.alpha, a}
+			return nil, &LevelError{fam.method, fam.alpha, a}
 		default:
 			beta = lower
 		}

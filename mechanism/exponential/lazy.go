@@ -12,7 +12,6 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/kdtree"
-	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -43,29 +42,29 @@ func Truncated(ctx context.Context, f metric.Finite, alpha, reach float64, o *Op
 }
 
 func lazy(ctx context.Context, op string, method Method, f metric.Finite, alpha, reach float64, o *Options) (*Mechanism, error) {
-	m, err := newFamily(op, method, f, alpha, o)
+	fam, err := newFamily(op, method, f, alpha, o)
 	if err != nil {
 		return nil, err
 	}
-	beta, err := m.lazyRate(ctx, reach)
+	beta, err := fam.lazyRate(ctx, reach)
 	if err != nil {
 		return nil, err
 	}
 	if reach < math.Inf(1) {
-		whole := *m
+		whole := *fam
 		whole.first = nil
-		m.rho = func(x int, dst []float64) {
+		fam.rho = func(x int, dst []float64) {
 			whole.distances(x, dst)
 			for y, d := range dst {
 				dst[y] = min(d, reach)
 			}
 		}
 	}
-	c, err := mechanism.NewChannel(ctx, m.rows(beta, func(int, []float64) {}), &mechanism.ChannelOptions{Labels: m.net, Lazy: true})
+	c, err := mechanism.NewChannel(ctx, fam.rows(beta, func(int, []float64) {}), &mechanism.ChannelOptions{Labels: fam.net, Lazy: true})
 	if err != nil {
-		return nil, named(op, err)
+		return nil, withOp(op, err)
 	}
-	g, err := mechanism.NewGuarantee(alpha, 0, m.unit)
+	g, err := mechanism.NewGuarantee(alpha, 0, fam.unit)
 	if err != nil {
 		return nil, err
 	}
@@ -95,70 +94,54 @@ const (
 )
 
 // lazyRate returns the proof's largest rate; coincident points share a row. Distances are cut at reach.
-func (m *family) lazyRate(ctx context.Context, reach float64) (float64, error) {
+func (fam *family) lazyRate(ctx context.Context, reach float64) (float64, error) {
 	// 2^-40 is what metric.Validate grants to rounding. A norm in so many
 	// dimensions that its sum errs by more needs more.
 	t := metric.DefaultTolerance
-	e, ok := finite.Embed[metric.Embedding](m.f)
+	e, ok := finite.Embed[metric.Embedding](fam.f)
 	if ok {
 		t = max(t, float64(2*e.Dim+64)*0x1p-53)
 	}
 	far := 0.0
-	for y, d := range finite.Row(m.f, 0, nil) {
+	for y, d := range finite.Row(fam.f, 0, nil) {
 		if !(d >= 0 && d <= math.MaxFloat64/4) {
-			return 0, fault.Value(m.op, fmt.Sprintf("rho.Distance(0, %d)", y), d, "a number in [0, 4e307]")
+			return 0, fault.Value(fam.op, fmt.Sprintf("rho.Distance(0, %d)", y), d, "a number in [0, 4e307]")
 		}
 		far = max(far, d)
 	}
 	diameter := min(2*far, reach) // but for a factor 1+t
 	slackOf := func(near float64) float64 { return 2 * t * (2 + diameter/near) }
-	near, i, j := m.latticed(e), 0, 0
+	near, i, j := fam.latticeGap(e), 0, 0
 	if !(slackOf(near) <= maxSlack) {
-		if err := m.share(ctx); err != nil {
+		if err := fam.findFirst(ctx); err != nil {
 			return 0, err
 		}
 		var err error
-		if near, i, j, err = metric.NewIndex(m.f).MinPositiveDistance(ctx); err != nil {
+		if near, i, j, err = metric.NewIndex(fam.f).MinPositiveDistance(ctx); err != nil {
 			return 0, err
 		}
 	}
 	slack := slackOf(near)
 	if slack > maxSlack || near < minLazy {
 		least := max(minLazy, 2*t*diameter/(maxSlack-4*t))
-		return 0, fault.Value(m.op, fmt.Sprintf("rho.Distance(%d, %d)", i, j), near, fmt.Sprintf("0 or at least %.3g, where distances of up to %.3g round: merge the points, or take Standard", least, diameter))
+		return 0, fault.Value(fam.op, fmt.Sprintf("rho.Distance(%d, %d)", i, j), near, fmt.Sprintf("0 or at least %.3g, where distances of up to %.3g round: merge the points, or take Standard", least, diameter))
 	}
-	beta := directed.DivDown(m.alpha/2, directed.AddUp(1, slack))
+	beta := directed.DivDown(fam.alpha/2, directed.AddUp(1, slack))
 	if beta*near < 0x1p-1000 || beta*(2*diameter) > math.MaxFloat64 {
-		return 0, fault.Value(m.op, "alpha", m.alpha, fmt.Sprintf("a level whose products with distances from %.3g to %.3g float64 holds", near, diameter))
+		return 0, fault.Value(fam.op, "alpha", fam.alpha, fmt.Sprintf("a level whose products with distances from %.3g to %.3g float64 holds", near, diameter))
 	}
 	return beta, nil
 }
 
-// share finds, for every point, the first at distance 0.
-func (m *family) share(ctx context.Context) error {
-	n, ix := m.f.Len(), metric.NewIndex(m.f)
-	first := make([]int, n)
-	err := parallel.Chunks(ctx, n, 16, m.audit.Workers, nil, func(_, lo, hi int) {
-		for x := lo; x < hi && ctx.Err() == nil; x++ {
-			first[x] = x
-			if y, d := ix.Nearest(x); d == 0 {
-				first[x] = min(x, y)
-			}
-		}
-	})
-	m.first = first
-	return err
-}
-
-// latticed returns a lower bound of the positive distances of points in many dimensions whose coordinates
+// latticeGap returns a lower bound of the positive distances of points in many dimensions whose coordinates
 // are multiples of a power of two, and has points of equal coordinates share a row; 0 where the points are
 // not such. A search among them would take n^2 distances.
 //
 // Two points that differ do so by at least the step in some coordinate, and so in every
 // norm. Both ways to it, the coordinates and the distance, are right to Dim*2^-46 of
 // the largest coordinate ([kdtree.SlackDim]), 2^-7 of the step at most.
-func (m *family) latticed(e metric.Embedding) float64 {
-	if e.Dim <= kdtree.MaxDim || len(e.Coords) != m.f.Len()*e.Dim {
+func (fam *family) latticeGap(e metric.Embedding) float64 {
+	if e.Dim <= kdtree.MaxDim || len(e.Coords) != fam.f.Len()*e.Dim {
 		return 0
 	}
 	step, most := math.Inf(1), 0.0
@@ -173,7 +156,7 @@ func (m *family) latticed(e metric.Embedding) float64 {
 	if !(most <= math.MaxFloat64 && step < math.Inf(1) && float64(e.Dim)*0x1p-39*most <= step) {
 		return 0
 	}
-	first, seen, seed := make([]int, m.f.Len()), make(map[uint64]int), maphash.MakeSeed()
+	first, seen, seed := make([]int, fam.f.Len()), make(map[uint64]int), maphash.MakeSeed()
 	var key []byte
 	for x := range first {
 		key = key[:0]
@@ -185,11 +168,11 @@ func (m *family) latticed(e metric.Embedding) float64 {
 		if !ok {
 			y = x
 			seen[hash] = x
-		} else if m.f.Distance(x, y) != 0 { // two that the hash does not tell apart
+		} else if fam.f.Distance(x, y) != 0 { // two that the hash does not tell apart
 			return 0
 		}
 		first[x] = y
 	}
-	m.first = first
+	fam.first = first
 	return e.FromNorm(step * (1 - 0x1p-6))
 }

@@ -76,7 +76,7 @@ func TestStandard_LazyAuditsAtItsLevel(t *testing.T) {
 		}{stored, f.(metric.Embedded)}
 	}
 	many := append(slices.Repeat([]int{0}, 2000), 1, 2)
-	backward := all(201)
+	backward := indices(201)
 	slices.Reverse(backward)
 	cases := map[string]struct {
 		f        metric.Finite

@@ -62,23 +62,23 @@ func Remapped(ctx context.Context, b metric.Bimetric, alpha float64, o *Remapped
 	}
 	sites, _, err := metric.FarthestFirst(ctx, b.Privacy, min(n, cmp.Or(o.Cells, max(defaultCells, len(o.Outputs)))), 0)
 	if err != nil {
-		return nil, named(op, err)
+		return nil, withOp(op, err)
 	}
 	noise := o.Options
 	noise.Outputs = sites
-	m, err := newFamily(op, MethodRemapped, b.Privacy, alpha, &noise)
+	fam, err := newFamily(op, MethodRemapped, b.Privacy, alpha, &noise)
 	if err != nil {
 		return nil, err
 	}
-	s, err := m.snapping(ctx)
+	s, err := fam.newSnapping(ctx)
 	if err != nil {
 		return nil, err
 	}
 	r := &remap{snapping: s, outputs: o.Outputs}
 	if r.outputs == nil {
-		r.outputs = all(n)
+		r.outputs = indices(n)
 	}
-	rate := s.rate()
+	rate := s.firstRate()
 	if float64(n)*float64(n)*float64(len(s.net)) <= tunedWork {
 		if rate, err = s.noiseRate(ctx); err != nil {
 			return nil, err
@@ -87,14 +87,14 @@ func Remapped(ctx context.Context, b metric.Bimetric, alpha float64, o *Remapped
 	return s.certifyAs(ctx, rate*(1-remapRoom), func(ctx context.Context, beta float64) (*mechanism.Channel, error) {
 		// The answers are found at the first rate and stay as the rate falls: they are
 		// post-processing of noise of any rate.
-		w, err := s.weights(ctx, beta)
+		w, err := s.logMasses(ctx, beta)
 		if err == nil && r.answer == nil {
-			err = r.find(ctx, b.Utility, o.Prior, w)
+			err = r.findAnswers(ctx, b.Utility, o.Prior, w)
 		}
 		if err != nil {
 			return nil, err
 		}
-		return r.channel(ctx, w)
+		return r.answerChannel(ctx, w)
 	})
 }
 
@@ -111,8 +111,8 @@ type share struct {
 	weight float64
 }
 
-// find finds the answers for noise of log-masses w.
-func (r *remap) find(ctx context.Context, rho metric.Finite, prior, w []float64) error {
+// findAnswers finds them for noise of log-masses w.
+func (r *remap) findAnswers(ctx context.Context, rho metric.Finite, prior, w []float64) error {
 	n, c, k := r.f.Len(), len(r.net), len(r.outputs)
 	if err := fault.Memory(r.op, float64(float64(n)*float64(c+k))+float64(4*float64(c)*float64(k)), 4); err != nil {
 		return err
@@ -174,8 +174,8 @@ func (r *remap) find(ctx context.Context, rho metric.Finite, prior, w []float64)
 	return nil
 }
 
-// channel is that of the answers, for noise of log-masses w.
-func (r *remap) channel(ctx context.Context, w []float64) (*mechanism.Channel, error) {
+// answerChannel is that of the answers, for noise of log-masses w.
+func (r *remap) answerChannel(ctx context.Context, w []float64) (*mechanism.Channel, error) {
 	c := len(r.net)
 	type source struct {
 		cell int

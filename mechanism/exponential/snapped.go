@@ -31,11 +31,11 @@ var ErrNoCells = errors.New("no points of the line, of the Euclidean plane or of
 // [*LevelError]. O(n*k) integrals and O(n^2*k) time for the audits, for n points and k outputs; O(n*k)
 // memory.
 func Snapped(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
-	m, err := newFamily("exponential: Snapped", MethodSnapped, f, alpha, o)
+	fam, err := newFamily("exponential: Snapped", MethodSnapped, f, alpha, o)
 	if err != nil {
 		return nil, err
 	}
-	s, err := m.snapping(ctx)
+	s, err := fam.newSnapping(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -53,18 +53,18 @@ type snapping struct {
 	w      []float64 // n*k log-masses
 }
 
-// snapping finds the geometry of the points and the cells of the outputs. Of outputs at
+// newSnapping finds the geometry of the points and the cells of the outputs. Of outputs at
 // distance 0 the first stands for all.
-func (m *family) snapping(ctx context.Context) (*snapping, error) {
-	if d := finite.Dim(m.f); d < 1 || d > 3 {
-		return nil, fmt.Errorf("%s: %w", m.op, ErrNoCells)
+func (fam *family) newSnapping(ctx context.Context) (*snapping, error) {
+	if d := finite.Dim(fam.f); d < 1 || d > 3 {
+		return nil, fmt.Errorf("%s: %w", fam.op, ErrNoCells)
 	}
-	e, ok := finite.Embed[metric.Embedding](m.f)
+	e, ok := finite.Embed[metric.Embedding](fam.f)
 	if !ok {
-		return nil, fmt.Errorf("%s: %w", m.op, ErrNoCells)
+		return nil, fmt.Errorf("%s: %w", fam.op, ErrNoCells)
 	}
 	unit := normalize(&e)
-	s := &snapping{family: m, coords: e.Coords, dim: e.Dim, scale: e.FromNorm(unit)}
+	s := &snapping{family: fam, coords: e.Coords, dim: e.Dim, scale: e.FromNorm(unit)}
 	// Where distances are proportional to norms, whatever rounding leaves of it.
 	proportional := func(part float64) bool {
 		return math.Abs(e.FromNorm(part*unit)/s.scale-part) <= 1e-9*part
@@ -78,20 +78,20 @@ func (m *family) snapping(ctx context.Context) (*snapping, error) {
 		ok = false
 	}
 	if !ok {
-		return nil, fmt.Errorf("%s: %w", m.op, ErrNoCells)
+		return nil, fmt.Errorf("%s: %w", fam.op, ErrNoCells)
 	}
-	if err := m.share(ctx); err != nil {
+	if err := fam.findFirst(ctx); err != nil {
 		return nil, err
 	}
-	outputs, seen := m.net, make([]bool, m.f.Len())
+	outputs, seen := fam.net, make([]bool, fam.f.Len())
 	if outputs == nil {
-		outputs = all(m.f.Len())
+		outputs = indices(fam.f.Len())
 	}
-	m.net = nil
+	fam.net = nil
 	for _, y := range outputs {
-		if x := m.first[y]; !seen[x] {
+		if x := fam.first[y]; !seen[x] {
 			seen[x] = true
-			m.net = append(m.net, y)
+			fam.net = append(fam.net, y)
 		}
 	}
 	return s, s.place(ctx)
@@ -120,7 +120,7 @@ func (s *snapping) best(ctx context.Context) (*Mechanism, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.certifyAs(ctx, beta, s.noisy)
+	return s.certifyAs(ctx, beta, s.noiseChannel)
 }
 
 // normalize divides coordinates by about the extent of the points, a power of two that it
@@ -160,8 +160,8 @@ func onSphere(e metric.Embedding, unit float64) bool {
 	return math.Abs(e.FromNorm(r*unit)/e.FromNorm(math.Sqrt2*r*unit)-2./3) < 1e-9
 }
 
-// weights are the log-masses of every input's outputs at a rate, row by row.
-func (s *snapping) weights(ctx context.Context, beta float64) ([]float64, error) {
+// logMasses are those of every input's outputs at a rate, row by row.
+func (s *snapping) logMasses(ctx context.Context, beta float64) ([]float64, error) {
 	if beta == s.beta {
 		return s.w, nil
 	}
@@ -200,9 +200,9 @@ func (s *snapping) weights(ctx context.Context, beta float64) ([]float64, error)
 	return s.w, nil
 }
 
-// noisy is the channel of noise of rate beta. (The family also has a channel: its own.)
-func (s *snapping) noisy(ctx context.Context, beta float64) (*mechanism.Channel, error) {
-	w, err := s.weights(ctx, beta)
+// noiseChannel is the channel of noise of rate beta.
+func (s *snapping) noiseChannel(ctx context.Context, beta float64) (*mechanism.Channel, error) {
+	w, err := s.logMasses(ctx, beta)
 	if err != nil {
 		return nil, err
 	}
@@ -211,7 +211,7 @@ func (s *snapping) noisy(ctx context.Context, beta float64) (*mechanism.Channel,
 
 // level is the tight level at rate beta, in plain float64: a guide for the search, not a proof.
 func (s *snapping) level(ctx context.Context, beta float64) (float64, error) {
-	w, err := s.weights(ctx, beta)
+	w, err := s.logMasses(ctx, beta)
 	if err != nil {
 		return 0, err
 	}
@@ -255,14 +255,14 @@ const (
 	mostScales = 1e9
 )
 
-// rate is alpha, where noise of that rate is not too fine.
-func (s *snapping) rate() float64 { return min(s.alpha, mostScales/s.scale) }
+// firstRate is alpha, where noise of that rate is not too fine.
+func (s *snapping) firstRate() float64 { return min(s.alpha, mostScales/s.scale) }
 
 // noiseRate finds a rate of level at most alpha, locally the largest: alpha at least,
 // where post-processing proves it but for rounding. The level is nearly proportional to
 // the rate, so that the ratio of the two finds the next rate.
 func (s *snapping) noiseRate(ctx context.Context) (float64, error) {
-	next := s.rate()
+	next := s.firstRate()
 	held, fails := next, math.Inf(1)
 	for range rateTries {
 		level, err := s.level(ctx, next)

@@ -69,8 +69,8 @@ func TestSnapped_IsSnap(t *testing.T) {
 	check := func(name string, f metric.Finite, draw func(x int) (int, error)) {
 		t.Helper()
 		m := testkit.Must(newFamily("", MethodSnapped, f, alpha, nil))
-		s := testkit.Must(m.snapping(t.Context()))
-		c := testkit.Must(s.noisy(t.Context(), alpha))
+		s := testkit.Must(m.newSnapping(t.Context()))
+		c := testkit.Must(s.noiseChannel(t.Context(), alpha))
 		for x := range 3 {
 			counts := map[int]int{}
 			for range draws {

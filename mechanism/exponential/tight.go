@@ -46,39 +46,39 @@ const (
 // points at distance 0 only the first is an output; there are no other Outputs. O(n^3) time and O(n^2) memory.
 func Tight(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
 	const op = "exponential: Tight"
-	m, err := newFamily(op, MethodTight, f, alpha, o)
+	fam, err := newFamily(op, MethodTight, f, alpha, o)
 	if err != nil {
 		return nil, err
 	}
-	if m.net != nil {
+	if fam.net != nil {
 		return nil, fmt.Errorf("%s: Outputs: want none, as every point is one", op)
 	}
-	if m.net, err = metric.Net(ctx, f, 0, nil); err != nil {
+	if fam.net, err = metric.Net(ctx, f, 0, nil); err != nil {
 		return nil, err
 	}
-	return m.certifyAs(ctx, alpha, func(ctx context.Context, beta float64) (*mechanism.Channel, error) {
+	return fam.certifyAs(ctx, alpha, func(ctx context.Context, beta float64) (*mechanism.Channel, error) {
 		// Weights of another rate would leave normalizers that depend on the input, and
 		// the level above alpha however little the rate is lowered.
-		if m.logWeights, err = m.tightWeights(ctx, beta); err != nil {
+		if fam.logWeights, err = fam.tightWeights(ctx, beta); err != nil {
 			return nil, err
 		}
-		return m.channel(ctx, beta)
+		return fam.channel(ctx, beta)
 	})
 }
 
 // tightWeights solves K w = 1 on the net at rate beta and returns ln w.
-func (m *family) tightWeights(ctx context.Context, beta float64) ([]float64, error) {
-	k := len(m.net)
-	if err := fault.Memory(m.op, float64(k)*float64(k), 8); err != nil {
+func (fam *family) tightWeights(ctx context.Context, beta float64) ([]float64, error) {
+	k := len(fam.net)
+	if err := fault.Memory(fam.op, float64(k)*float64(k), 8); err != nil {
 		return nil, err
 	}
 
 	// exp(-alpha*rho) is positive definite for subsets of L1 and L2, not for every metric.
 	kernel, err := dense.Factorize(ctx, k, make([]float64, k*k), func(a []float64) error {
-		return parallel.Chunks(ctx, k, 8, m.audit.Workers, nil, func(_, lo, hi int) {
+		return parallel.Chunks(ctx, k, 8, fam.audit.Workers, nil, func(_, lo, hi int) {
 			for i := lo; i < hi && ctx.Err() == nil; i++ {
-				for j, y := range m.net {
-					a[i*k+j] = exact.Exp(-beta * m.f.Distance(m.net[i], y))
+				for j, y := range fam.net {
+					a[i*k+j] = exact.Exp(-beta * fam.f.Distance(fam.net[i], y))
 				}
 			}
 		})
@@ -87,19 +87,19 @@ func (m *family) tightWeights(ctx context.Context, beta float64) ([]float64, err
 		return nil, err
 	}
 	if kernel == nil {
-		return nil, fmt.Errorf("%s: %w", m.op, ErrSingular)
+		return nil, fmt.Errorf("%s: %w", fam.op, ErrSingular)
 	}
 	if cond, err := kernel.Cond(ctx); err != nil {
 		return nil, err
 	} else if !(cond < maxCondition) {
-		return nil, fmt.Errorf("%s: %w", m.op, ErrSingular)
+		return nil, fmt.Errorf("%s: %w", fam.op, ErrSingular)
 	}
 	w := slices.Repeat([]float64{1}, k)
 	if err := kernel.Solve(ctx, w); err != nil {
 		return nil, err
 	}
 	if worst := slices.Min(w); worst < -zeroWeight*slices.Max(w) {
-		return nil, &NegativeWeightError{m.net[slices.Index(w, worst)], worst}
+		return nil, &NegativeWeightError{fam.net[slices.Index(w, worst)], worst}
 	}
 	for i, v := range w {
 		w[i] = directed.Log(max(0, v))

@@ -210,7 +210,7 @@ func TestTruncated_Audit(t *testing.T) {
 	} {
 		m := testkit.Must(Truncated(t.Context(), c.f, c.alpha, c.reach, nil))
 		a := testkit.Must(m.Audit(t.Context(), c.f, nil))
-		cut := testkit.Must(metric.NewPoints(all(c.f.Len()), metric.Func[int](func(i, j int) float64 { return min(c.reach, c.f.Distance(i, j)) })))
+		cut := testkit.Must(metric.NewPoints(indices(c.f.Len()), metric.Func[int](func(i, j int) float64 { return min(c.reach, c.f.Distance(i, j)) })))
 		b := testkit.Must(m.Audit(t.Context(), cut, nil))
 		if a.Hi > c.alpha || b.Hi > c.alpha {
 			t.Errorf("%s: audited levels %v and %v, want at most %v", name, a.Hi, b.Hi, c.alpha)
@@ -236,7 +236,7 @@ func TestLazy_Latticed(t *testing.T) {
 	v[31][3] += 0x1p-12
 	m := testkit.Must(newFamily("", "", points[[]float32](t, v, metric.Float32[metric.Euclidean]{}), 1, nil))
 	e, _ := m.f.(metric.Embedded).Embed()
-	if least := m.latticed(e); !(least <= 0x1p-12 && least > .9*0x1p-12) || m.first[19] != 18 || m.first[32] != 32 {
+	if least := m.latticeGap(e); !(least <= 0x1p-12 && least > .9*0x1p-12) || m.first[19] != 18 || m.first[32] != 32 {
 		t.Errorf("two words 2^-12 apart are found to be %v apart", least)
 	}
 	copy(v[31], v[33])

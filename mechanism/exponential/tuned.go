@@ -17,63 +17,63 @@ import (
 // have an audited level of at most alpha; the level does not always grow with the rate. Errors are those
 // of [Standard]. O(n^2*k) time and O(n^2 + n*k) memory.
 func Tuned(ctx context.Context, f metric.Finite, alpha float64, o *Options) (*Mechanism, error) {
-	m, err := newFamily("exponential: Tuned", MethodTuned, f, alpha, o)
+	fam, err := newFamily("exponential: Tuned", MethodTuned, f, alpha, o)
 	if err != nil {
 		return nil, err
 	}
-	beta, err := m.largestRate(ctx)
+	beta, err := fam.largestRate(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return m.certify(ctx, beta)
+	return fam.certify(ctx, beta)
 }
 
 // largestRate finds a locally largest rate of level at most alpha.
-func (m *family) largestRate(ctx context.Context) (float64, error) {
-	level, err := m.levels(ctx)
+func (fam *family) largestRate(ctx context.Context) (float64, error) {
+	level, err := fam.levelByRate(ctx)
 	if err != nil {
 		return 0, err
 	}
 	above := func(beta float64) (bool, error) {
 		v, err := level(beta)
-		return !(v <= m.alpha), err
+		return !(v <= fam.alpha), err
 	}
-	if up, err := above(m.alpha); err != nil || !up {
-		return m.alpha, err
+	if up, err := above(fam.alpha); err != nil || !up {
+		return fam.alpha, err
 	}
-	beta, _, err := search.Bisect(m.alpha/2, m.alpha, tunedStep, above)
+	beta, _, err := search.Bisect(fam.alpha/2, fam.alpha, tunedStep, above)
 	return beta, err
 }
 
 // tunedStep ends the bisection, above the rounding of level.
 const tunedStep = 0x1p-40
 
-// levels returns the tight level as a function of the rate beta, in plain float64: a guide for the
+// levelByRate returns the tight level as a function of the rate beta, in plain float64: a guide for the
 // bisection, not a proof. It is the largest, over x and x', of (beta*g(x,x') + ln Z(x') - ln Z(x)) /
 // rho(x,x'), Z(x) the normalizer of x and g(x,x') the largest rho(x',y) - rho(x,y) over outputs y.
-func (m *family) levels(ctx context.Context) (func(beta float64) (float64, error), error) {
-	n, k := m.f.Len(), m.outputs()
-	if err := fault.Memory(m.op, float64(n)*float64(n+k), 8); err != nil {
+func (fam *family) levelByRate(ctx context.Context) (func(beta float64) (float64, error), error) {
+	n, k := fam.f.Len(), fam.outputs()
+	if err := fault.Memory(fam.op, float64(n)*float64(n+k), 8); err != nil {
 		return nil, err
 	}
 
 	dist, bad := make([]float64, n*k), make([]error, n)
-	err := parallel.Chunks(ctx, n, 8, m.audit.Workers, nil, func(_, lo, hi int) {
+	err := parallel.Chunks(ctx, n, 8, fam.audit.Workers, nil, func(_, lo, hi int) {
 		for x := lo; x < hi && ctx.Err() == nil; x++ {
-			m.distances(x, dist[x*k:(x+1)*k])
-			bad[x] = m.check(x, dist[x*k:(x+1)*k])
+			fam.distances(x, dist[x*k:(x+1)*k])
+			bad[x] = fam.check(x, dist[x*k:(x+1)*k])
 		}
 	})
 	if err = cmp.Or(cmp.Or(bad...), err); err != nil {
 		return nil, err
 	}
-	rho, err := metric.Densify(ctx, m.f)
+	rho, err := metric.Densify(ctx, fam.f)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", m.op, err)
+		return nil, fmt.Errorf("%s: %w", fam.op, err)
 	}
 	// gap[x*n+xp] = max over y of rho(xp,y) - rho(x,y).
 	gap := make([]float64, n*n)
-	err = parallel.Chunks(ctx, n, 8, m.audit.Workers, nil, func(_, lo, hi int) {
+	err = parallel.Chunks(ctx, n, 8, fam.audit.Workers, nil, func(_, lo, hi int) {
 		for xp := range n {
 			if xp%64 == 0 && ctx.Err() != nil {
 				return
@@ -95,7 +95,7 @@ func (m *family) levels(ctx context.Context) (func(beta float64) (float64, error
 	}
 	lnZ := make([]float64, n)
 	return func(beta float64) (float64, error) {
-		err := parallel.Chunks(ctx, n, 16, m.audit.Workers, nil, func(_, lo, hi int) {
+		err := parallel.Chunks(ctx, n, 16, fam.audit.Workers, nil, func(_, lo, hi int) {
 			for x := lo; x < hi && ctx.Err() == nil; x++ {
 				sum := 0.0
 				for _, d := range dist[x*k : (x+1)*k] {

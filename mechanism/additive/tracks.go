@@ -64,8 +64,8 @@ type planeMap[P any] struct {
 	place      func(at [2]float64) P
 }
 
-// knots are where a track, whose positions it checks, has knots: at most so many.
-func (m planeMap[P]) knots(op string, track []P, every, most int) ([]int, error) {
+// knotTimes are where a track, whose positions it checks, has knots: at most so many.
+func (m planeMap[P]) knotTimes(op string, track []P, every, most int) ([]int, error) {
 	at := knots.At(len(track), every)
 	if len(at) < 1 || len(at) > most {
 		return nil, &fault.SizeError{Op: op, Arg: "track", Got: len(track), Want: fmt.Sprintf("1 to %d reports, one for %d positions", most, max(1, every))}
@@ -78,8 +78,8 @@ func (m planeMap[P]) knots(op string, track []P, every, most int) ([]int, error)
 	return at, nil
 }
 
-// lines returns n places: z at some times, and on straight lines between.
-func (m planeMap[P]) lines(n int, at []int, z [][2]float64) []P {
+// interpolate returns n places: z at some times, and on straight lines between.
+func (m planeMap[P]) interpolate(n int, at []int, z [][2]float64) []P {
 	track, j := make([]P, n), 0
 	for i := range track {
 		if j+1 < len(at) && i >= at[j+1] {

@@ -10,14 +10,14 @@ import (
 	"github.com/metricdp/metricdp/internal/lattice"
 )
 
-// losses is the distribution of the privacy loss of a composition between an input
+// composedLoss is the distribution of the privacy loss of a composition between an input
 // x and another x': the sum, over factors and their repetitions, of independent
 // ln(P{y at x}/P{y at x'}), y drawn at x. With L this sum,
 //
 //	delta(s) = E (1 - e^(s-L))_+
 //
 // is the least delta at which the two are s apart, an infinite L counting 1.
-type losses struct {
+type composedLoss struct {
 	factors []factorLoss
 	tilted  []float64 // scratch of step
 }
@@ -62,7 +62,7 @@ func (f *factorLoss) set(a, b, p []float64, shift float64) {
 
 // gather sorts the atoms and adds up those of nearly one loss, which moves none by
 // more than an eighth of loose.
-func (l *losses) gather() {
+func (l *composedLoss) gather() {
 	for i := range l.factors {
 		f := &l.factors[i]
 		slices.SortFunc(f.atoms, func(a, b atom) int { return cmp.Compare(a.loss, b.loss) })
@@ -79,7 +79,7 @@ func (l *losses) gather() {
 }
 
 // like tells whether the losses are those of m up to an eighth of loose and of err.
-func (l *losses) like(m *losses) bool {
+func (l *composedLoss) like(m *composedLoss) bool {
 	for i, f := range l.factors {
 		g := m.factors[i]
 		if len(f.atoms) != len(g.atoms) || math.Abs(f.never-g.never) > f.never*f.err/8 {
@@ -95,8 +95,8 @@ func (l *losses) like(m *losses) bool {
 	return true
 }
 
-func (l *losses) clone() *losses {
-	c := &losses{factors: slices.Clone(l.factors)}
+func (l *composedLoss) clone() *composedLoss {
+	c := &composedLoss{factors: slices.Clone(l.factors)}
 	for i, f := range l.factors {
 		c.factors[i].atoms = slices.Clone(f.atoms)
 	}
@@ -104,7 +104,7 @@ func (l *losses) clone() *losses {
 }
 
 // loose bounds the error of the sum.
-func (l *losses) loose() float64 {
+func (l *composedLoss) loose() float64 {
 	sum := 0.0
 	for _, f := range l.factors {
 		sum = directed.AddUp(sum, directed.MulUp(float64(f.count), f.loose))
@@ -113,7 +113,7 @@ func (l *losses) loose() float64 {
 }
 
 // most bounds the sum; it is the level at delta = 0.
-func (l *losses) most() float64 {
+func (l *composedLoss) most() float64 {
 	sum := 0.0
 	for _, f := range l.factors {
 		if f.never > 0 {
@@ -125,7 +125,7 @@ func (l *losses) most() float64 {
 }
 
 // never bounds the probability that the loss is infinite.
-func (l *losses) never() (lo, hi float64) {
+func (l *composedLoss) never() (lo, hi float64) {
 	var a, b float64 // of the logarithm of the complement
 	for _, f := range l.factors {
 		sure := float64(f.never*(1-f.err)) - 0x1p40*leastMass // without those that are merely small
@@ -137,7 +137,7 @@ func (l *losses) never() (lo, hi float64) {
 
 // cumulant returns K(x) = ln E e^(xL) over the finite losses, its first two
 // derivatives, and a bound of the error of K.
-func (l *losses) cumulant(x float64) (k, mean, variance, err float64) {
+func (l *composedLoss) cumulant(x float64) (k, mean, variance, err float64) {
 	for _, f := range l.factors {
 		top := float64(x * f.top)
 		var s, m, q float64
@@ -166,7 +166,7 @@ func (l *losses) cumulant(x float64) (k, mean, variance, err float64) {
 //	K(x) - x s + x ln x - (1+x) ln(1+x),
 //
 // as (1 - e^-d) e^-xd is at most x^x/(1+x)^(1+x). It ends early below enough.
-func (l *losses) exponent(s, x, enough float64) (log, tilt float64) {
+func (l *composedLoss) exponent(s, x, enough float64) (log, tilt float64) {
 	log, tilt = math.Inf(1), x
 	for range 12 {
 		k, mean, variance, err := l.cumulant(x)
@@ -189,13 +189,13 @@ func (l *losses) exponent(s, x, enough float64) (log, tilt float64) {
 func gain(x float64) float64 { return float64(x*math.Log(x)) - float64((1+x)*math.Log1p(x)) }
 
 // guess returns a first tilt for the argument s, by the normal distribution.
-func (l *losses) guess(s float64) float64 {
+func (l *composedLoss) guess(s float64) float64 {
 	_, mean, variance, _ := l.cumulant(0)
 	return min(max((s-mean)/max(variance, 1e-300), 1e-6), 1e9)
 }
 
 // estimate returns about the level at which Chernoff's bound is target, a logarithm, and the tilt there.
-func (l *losses) estimate(target float64) (s, tilt float64) {
+func (l *composedLoss) estimate(target float64) (s, tilt float64) {
 	_, mean, variance, _ := l.cumulant(0)
 	s = max(0, mean+math.Sqrt(-2*target*variance))
 	if most := l.most(); s >= most {
@@ -216,7 +216,7 @@ func (l *losses) estimate(target float64) (s, tilt float64) {
 // step returns the coarsest step of a lattice on which the losses, each split between its two
 // neighbors, have a level that is by about widening higher, seen from the tilt. Steps are
 // fractions of the widest factor's range, so that losses on a lattice are found to be.
-func (l *losses) step(tilt, widening float64) float64 {
+func (l *composedLoss) step(tilt, widening float64) float64 {
 	width, total := 0.0, 0
 	for _, f := range l.factors {
 		width = max(width, f.top-f.bottom)
@@ -275,7 +275,7 @@ type grid struct {
 }
 
 // origin bounds the sum of the largest losses.
-func (g *grid) origin(l *losses) {
+func (g *grid) origin(l *composedLoss) {
 	g.below, g.above = 0, 0
 	for _, f := range l.factors {
 		g.below = directed.AddDown(g.below, directed.MulDown(float64(f.count), f.top))
@@ -292,7 +292,7 @@ func (g *grid) origin(l *losses) {
 //	(1-e^-fh)/(1-e^-h)
 //
 // of the mass at x. What is next to a point, by an eighth of loose, moves there.
-func (l *losses) onGrid(step float64) *grid {
+func (l *composedLoss) onGrid(step float64) *grid {
 	g := &grid{step: step}
 	_, g.never = l.never()
 	g.origin(l)
@@ -405,7 +405,7 @@ func (g *grid) within(ctx context.Context, s, delta float64) (bool, error) {
 }
 
 // size is what widenings of the level s are relative to, for a tilt of that size: s, but near 0.
-func (l *losses) size(tilt, s float64) float64 {
+func (l *composedLoss) size(tilt, s float64) float64 {
 	_, _, variance, _ := l.cumulant(tilt)
 	return max(s, math.Sqrt(variance)/8)
 }
@@ -413,7 +413,7 @@ func (l *losses) size(tilt, s float64) float64 {
 // level bounds from above the least level s >= 0 at which delta is enough, by a lattice
 // that costs a relative widening or so; +Inf where none is. It returns that lattice's
 // step as well, 0 where it needs none.
-func (l *losses) level(ctx context.Context, delta, widening float64) (s, step float64, err error) {
+func (l *composedLoss) level(ctx context.Context, delta, widening float64) (s, step float64, err error) {
 	_, never := l.never()
 	if !(never < delta) {
 		return l.most(), 0, nil
@@ -425,7 +425,7 @@ func (l *losses) level(ctx context.Context, delta, widening float64) (s, step fl
 }
 
 // levelOn is level by the lattice of that step.
-func (l *losses) levelOn(ctx context.Context, delta, step float64) (s float64, err error) {
+func (l *composedLoss) levelOn(ctx context.Context, delta, step float64) (s float64, err error) {
 	most := l.most()
 	_, never := l.never()
 	if !(never < delta) {
@@ -455,7 +455,7 @@ func (l *losses) levelOn(ctx context.Context, delta, step float64) (s float64, e
 }
 
 // rounded is about the sum of the rounded losses, in steps, where that of the losses is s.
-func (l *losses) rounded(s, step float64) float64 {
+func (l *composedLoss) rounded(s, step float64) float64 {
 	_, tilt := l.exponent(s, l.guess(s), math.Inf(-1))
 	sum := 0.0
 	for _, f := range l.factors {
@@ -477,7 +477,7 @@ func (l *losses) rounded(s, step float64) float64 {
 //	level >= ln((P-delta)/Q),
 //
 // and the best t near about is taken. -Inf is no bound.
-func (l *losses) atLeast(ctx context.Context, delta, about, step float64) (s float64, err error) {
+func (l *composedLoss) atLeast(ctx context.Context, delta, about, step float64) (s float64, err error) {
 	never, _ := l.never()
 	if never > delta {
 		return math.Inf(1), nil

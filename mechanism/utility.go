@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -27,15 +26,6 @@ func (l Losses) Worst() (loss float64, x int) {
 	return loss, x
 }
 
-// distribution returns a prior on n inputs, uniform where it is nil. Its sum may be
-// 1e-9 from 1: the rounding of up to 10^6 entries.
-func distribution(op string, prior []float64, n int) ([]float64, error) {
-	if prior == nil {
-		return slices.Repeat([]float64{1 / float64(n)}, n), fault.Empty(op, "the inputs", n)
-	}
-	return prior, fault.Distribution(op, "prior", prior, n, 1e-9)
-}
-
 // Mean returns the expected loss of an input drawn from prior, uniform where prior is nil. A prior of the
 // wrong length, with a negative entry or a sum other than 1 (within 1e-9) is refused.
 func (l Losses) Mean(prior []float64) (float64, error) {
@@ -48,6 +38,15 @@ func (l Losses) Mean(prior []float64) (float64, error) {
 		sum += float64(prior[x] * v)
 	}
 	return sum, nil
+}
+
+// distribution returns a prior on n inputs, uniform where it is nil. Its sum may be
+// 1e-9 from 1: the rounding of up to 10^6 entries.
+func distribution(op string, prior []float64, n int) ([]float64, error) {
+	if prior == nil {
+		return slices.Repeat([]float64{1 / float64(n)}, n), fault.Empty(op, "the inputs", n)
+	}
+	return prior, fault.Distribution(op, "prior", prior, n, 1e-9)
 }
 
 // Quantile returns the smallest loss that at least a fraction q of the inputs
@@ -125,36 +124,6 @@ func (c *Channel) checkLoss(op string, rho metric.Finite) error {
 		return &fault.SizeError{Op: op, Arg: "rho", Got: n, Want: fmt.Sprint(want)}
 	}
 	return nil
-}
-
-// distances is the row of x under rho, or a *metric.Violation.
-func distances(op string, rho metric.Finite, x int, dst []float64) ([]float64, error) {
-	dst = finite.Row(rho, x, dst)
-	for j, d := range dst {
-		if !(d >= 0 && d <= math.MaxFloat64) {
-			return dst, fmt.Errorf("%s: %w", op, &metric.Violation{Axiom: metric.FiniteValue, I: x, J: j, K: -1, Excess: math.Abs(d)})
-		}
-	}
-	return dst, nil
-}
-
-// eachRow calls f for every input, with its distances under rho if not nil.
-func (c *Channel) eachRow(ctx context.Context, op string, workers int, rho metric.Finite,
-	f func(x int, r row, dist []float64)) error {
-	bad := make([]error, c.n)
-	err := parallel.Chunks(ctx, c.n, 8, workers, nil, func(_, lo, hi int) {
-		var buf, dist []float64
-		for x := lo; x < hi && !parallel.Done(ctx); x++ {
-			r, err := c.read(op, x, &buf)
-			if err == nil && rho != nil {
-				dist, err = distances(op, rho, x, dist)
-			}
-			if bad[x] = err; err == nil {
-				f(x, r, dist)
-			}
-		}
-	})
-	return cmp.Or(cmp.Or(bad...), err)
 }
 
 // Remap returns, for every output, the point of rho that minimizes the expected loss given that output and

@@ -145,14 +145,14 @@ func FarthestFirst(ctx context.Context, f Finite, k, start int) (order []int, ra
 	for len(order) < k {
 		order, radii = append(order, top.i), append(radii, top.d)
 		near[top.i] = chosen
-		err := search(ctx, op, n, chunk, func(c, lo, hi int) *Violation {
+		err := firstViolation(ctx, op, n, chunk, func(c, lo, hi int) *Violation {
 			best := entry{chosen, -1}
 			for j := lo; j < hi; j++ {
 				if near[j] == chosen {
 					continue
 				}
 				d := f.Distance(top.i, j)
-				if notFinite(d) {
+				if noDistance(d) {
 					return &Violation{Axiom: FiniteValue, I: top.i, J: j, K: -1, Excess: math.Abs(d)}
 				}
 				near[j] = min(near[j], d)
