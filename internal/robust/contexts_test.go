@@ -177,7 +177,7 @@ var unwatched = map[string]map[string]string{
 		"mechanism/losses.go":                    "within.hockey",
 		"tsp/internal/heldkarp/boruvka.go":       "spanning.prim",
 	},
-	unused: {"entropy/upper.go": "onNet.leveling", "mechanism/emd/distribution/domain.go": "Fit.Fit W1.W1", "mechanism/emd/distribution/finite.go": "subdominant.", "mechanism/exponential/snapped.go": "noisy.weights"},
+	unused: {"entropy/upper.go": "onNet.leveling", "mechanism/emd/distribution/domain.go": "Fit.Fit W1.W1", "mechanism/emd/distribution/choose.go": "subdominant.", "mechanism/exponential/snapped.go": "noisy.weights"},
 }
 
 // handed is a call that is given a context, or that asks one.
