@@ -18,22 +18,6 @@ type mixture struct {
 	leaves    []int     // nodes of the mixture, in the order of cells
 }
 
-// leavesOf returns the leaves of a tree in the order of their cells.
-func leavesOf(tree *adaptive.Release) (leaves []int) {
-	var visit func(i int)
-	visit = func(i int) {
-		n := tree.Nodes[i]
-		if n.Parts == 0 {
-			leaves = append(leaves, i)
-		}
-		for j := range n.Parts {
-			visit(n.First + j)
-		}
-	}
-	visit(0)
-	return leaves
-}
-
 // leaf is one of a tree that is mixed.
 type leaf struct {
 	lo, hi         int // cells

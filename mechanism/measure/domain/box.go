@@ -192,7 +192,7 @@ func (b *box) locate(x []float64) (int, error) {
 	if b.possible != nil {
 		s := b.buffers.Get().(*scratch)
 		defer b.buffers.Put(s)
-		if b.decode(len(b.splits), leaf, s.q); !b.allows(s, len(b.splits), s.q) {
+		if b.decode(len(b.splits), leaf, s.q); !b.allowsParts(s, len(b.splits), s.q) {
 			return 0, &fault.ValueError{Op: op, Arg: "record", Index: -1, Value: x[0], Want: "another: BoxOptions.Possible is false in its cell", Private: true}
 		}
 	}
@@ -225,7 +225,7 @@ func (b *box) at(rng *rand.Rand, v node) []float64 {
 	x := make([]float64, b.from[len(b.factors)])
 	b.decode(v.Level, v.Index, s.q)
 	b.write(x, v.Level, s.q, rng)
-	if b.possible == nil || b.may(s, x) {
+	if b.possible == nil || b.allowsRecord(s, x) {
 		return x
 	}
 	if rng == nil {
@@ -236,7 +236,7 @@ func (b *box) at(rng *rand.Rand, v node) []float64 {
 		if i >= pointTries {
 			l, q = m.descend(v.Level, s.q, rng)
 		}
-		if b.write(x, l, q, rng); b.may(s, x) {
+		if b.write(x, l, q, rng); b.allowsRecord(s, x) {
 			break
 		}
 	}
