@@ -210,7 +210,7 @@ var inexact = regexp.MustCompile(`\brandom\.(Uniform|Symmetric|Exponential|Lapla
 // simulated are the files of the library that draw such numbers, and why no release tells
 // anything by them.
 var simulated = map[string]string{
-	"mechanism/emd/distribution/finite.go":                      "plans, before any data",
+	"mechanism/emd/distribution/choose.go":                      "plans, before any data",
 	"mechanism/emd/distribution/histogram.go":                   "the error of a release, from the release",
 	"mechanism/measure/internal/column/globe.go":                "records within a cell, from a release",
 	"mechanism/measure/internal/column/number.go":               "records within a cell, from a release",

@@ -176,7 +176,7 @@ var unwatched = map[string]map[string]string{
 		"mechanism/composedloss.go":              "within.hockey",
 		"tsp/internal/heldkarp/boruvka.go":       "spanning.prim",
 	},
-	unused: {"entropy/upper.go": "onNet.leveling", "mechanism/emd/distribution/domain.go": "Fit.Fit W1.W1", "mechanism/emd/distribution/finite.go": "subdominant.", "mechanism/exponential/snapped.go": "noiseChannel.logMasses"},
+	unused: {"entropy/upper.go": "onNet.leveling", "mechanism/emd/distribution/domain.go": "Fit.Fit W1.W1", "mechanism/emd/distribution/choose.go": "subdominant.", "mechanism/exponential/snapped.go": "noiseChannel.logMasses"},
 }
 
 // handed is a call that is given a context, or that asks one.

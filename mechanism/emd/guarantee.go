@@ -171,7 +171,7 @@ func (g Guarantee) String() string {
 	}
 	if g.radius > 0 {
 		return fmt.Sprintf("(%.6g, %.3g)-private between users up to d_EM %s (%v)",
-			g.level.Alpha(), g.level.Delta(), inWords(g.radius, g.model.Unit), g.model)
+			g.level.Alpha(), g.level.Delta(), fault.Quantity(g.radius, 6, g.model.Unit), g.model)
 	}
 	return fmt.Sprintf("%v under d_EM (%v)", g.level, g.model)
 }

@@ -67,12 +67,7 @@ func (m Model) String() string {
 	if m.Trust != Local {
 		users = fmt.Sprintf("%d users", m.Users)
 	}
-	return fmt.Sprintf("%v, %s of %s, diameter %s", m.Trust, users, items, inWords(m.Diameter, m.Unit))
-}
-
-// inWords is a distance with its unit, if it has one.
-func inWords(d float64, unit metric.Unit) string {
-	return fault.Quantity(d, 6, unit)
+	return fmt.Sprintf("%v, %s of %s, diameter %s", m.Trust, users, items, fault.Quantity(m.Diameter, 6, m.Unit))
 }
 
 // Check returns m as a [Guarantee] has it, with one user in the Local trust, or what is wrong with it,

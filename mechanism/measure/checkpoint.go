@@ -20,9 +20,9 @@ import (
 type checkpoint struct {
 	key     string
 	claim   string   // what the stream is: another one has another name
-	saved   []byte   // the value under key that the stream is as; nil where there is none
+	saved   []byte   // the value under key, when it was last read or written; nil where there was none
 	changes []string // the last ones that made it
-	known   bool     // that it is; without a store, that the last change came to its end
+	current bool     // the stream is as the value; without a store, the last change came to its end
 	reached int64    // the most records and ticks that the store had
 }
 
@@ -47,7 +47,7 @@ type encoded struct {
 func (s *Stream[P]) open(op string) error {
 	s.arrivals = s.first()
 	if s.opt.Store == nil {
-		s.known = true
+		s.current = true
 		return nil
 	}
 	if s.opt.Name == "" {
@@ -70,7 +70,7 @@ func (s *Stream[P]) first() arrivals[P] {
 // draw.
 func (s *Stream[P]) refresh(op string) error {
 	if s.opt.Store == nil {
-		if !s.known { // the rng panicked: some may be counted twice
+		if !s.current { // the rng panicked: some may be counted twice
 			return fmt.Errorf("%s: an earlier change of the stream did not come to its end", op)
 		}
 		return nil
@@ -83,7 +83,7 @@ func (s *Stream[P]) refresh(op string) error {
 		if !ok {
 			value = nil
 		}
-		if s.known && bytes.Equal(value, s.saved) {
+		if s.current && bytes.Equal(value, s.saved) {
 			return nil
 		}
 		a, changes := s.first(), []string(nil)
@@ -96,7 +96,7 @@ func (s *Stream[P]) refresh(op string) error {
 			return fmt.Errorf("%s: %w: %s: the store was put back to an earlier state", op, mechanism.ErrRecord, s.key)
 		}
 		s.arrivals, s.saved, s.changes, s.reached = a, slices.Clone(value), changes, a.records+a.now
-		if s.known = s.whole(); s.known {
+		if s.current = s.drawn(); s.current {
 			return nil
 		}
 		for i, seed := range s.seeds {
@@ -115,15 +115,15 @@ func (s *Stream[P]) refresh(op string) error {
 			return fmt.Errorf("%s: Store.Swap: %w", op, err)
 		}
 		if swapped {
-			s.saved, s.known = value, true
+			s.saved, s.current = value, true
 			return nil
 		}
 	}
 	return s.busy(op)
 }
 
-// whole tells whether all parts are drawn.
-func (a *arrivals[P]) whole() bool {
+// drawn tells whether all parts are.
+func (a *arrivals[P]) drawn() bool {
 	return !slices.ContainsFunc(a.seeds, func(seed []byte) bool { return seed != nil })
 }
 
@@ -137,9 +137,9 @@ func (s *Stream[P]) change(op string, step func() error, bad error) error {
 		if err := s.refresh(op); err != nil {
 			return err
 		}
-		s.known = false // until it is stored
+		s.current = false // until it is stored
 		if err := step(); err != nil || s.opt.Store == nil {
-			s.known = s.opt.Store == nil
+			s.current = s.opt.Store == nil
 			return cmp.Or(err, bad)
 		}
 		before, id := s.changes, crand.Text()
@@ -150,8 +150,8 @@ func (s *Stream[P]) change(op string, step func() error, bad error) error {
 		}
 		swapped, failed := s.opt.Store.Swap(s.key, s.saved, value)
 		if swapped && failed == nil {
-			s.saved, s.changes, s.known, s.reached = value, changes, s.whole(), s.records+s.now
-			if !s.known {
+			s.saved, s.changes, s.current, s.reached = value, changes, s.drawn(), s.records+s.now
+			if !s.current {
 				s.refresh(op) // an error of which comes again
 			}
 			return bad

@@ -10,28 +10,12 @@ import (
 	"github.com/metricdp/metricdp/mechanism/measure/internal/region"
 )
 
-// mixture is what a Release is made of that is one of several.
+// mixture is what a Release of several trees is made of.
 type mixture struct {
 	trees     []*adaptive.Release
 	scale     []float64 // of their masses
 	deviation []float64 // of the noise of nodes, about
 	leaves    []int     // nodes of the mixture, in the order of cells
-}
-
-// leavesOf returns the leaves of a tree in the order of their cells.
-func leavesOf(tree *adaptive.Release) (leaves []int) {
-	var visit func(i int)
-	visit = func(i int) {
-		n := tree.Nodes[i]
-		if n.Parts == 0 {
-			leaves = append(leaves, i)
-		}
-		for j := range n.Parts {
-			visit(n.First + j)
-		}
-	}
-	visit(0)
-	return leaves
 }
 
 // leaf is one of a tree that is mixed.
@@ -40,14 +24,14 @@ type leaf struct {
 	mass, variance float64
 }
 
-// mixing is what there is of all trees in a region: those with one leaf there, which is spread
+// portion is what there is of all trees in a region: those with one leaf there, which is spread
 // over its cells, and the leaves of each of the others.
-type mixing struct {
+type portion struct {
 	mass, variance float64
 	trees          [][]leaf
 }
 
-func (m *mixing) add(leaves []leaf) {
+func (m *portion) add(leaves []leaf) {
 	switch len(leaves) {
 	case 0:
 	case 1:
@@ -63,7 +47,7 @@ func mix[P any](of []*Release[P], weights []float64) *Release[P] {
 	s := of[0].s
 	t := s.space.Regions
 	m := &mixture{scale: make([]float64, len(of))}
-	total, root := 0.0, mixing{}
+	total, root := 0.0, portion{}
 	for i, r := range of {
 		m.trees = append(m.trees, r.tree)
 		m.scale[i] = weights[i] / r.tree.Nodes[0].Mass
@@ -78,7 +62,7 @@ func mix[P any](of []*Release[P], weights []float64) *Release[P] {
 		root.add(leaves)
 	}
 	tree := &adaptive.Release{Nodes: make([]adaptive.Node, 1)}
-	all := []mixing{root}
+	all := []portion{root}
 	var below []region.Node
 	for i := 0; i < len(all); i++ {
 		v := all[i]
@@ -96,7 +80,7 @@ func mix[P any](of []*Release[P], weights []float64) *Release[P] {
 		for _, w := range below {
 			lo, hi := t.Cells(w)
 			share := float64(hi-lo) / float64(cells)
-			part := mixing{mass: share * v.mass, variance: share * share * v.variance}
+			part := portion{mass: share * v.mass, variance: share * share * v.variance}
 			for j, leaves := range v.trees {
 				k := sort.Search(len(leaves), func(k int) bool { return leaves[k].lo >= hi })
 				part.add(leaves[:k])

@@ -49,6 +49,22 @@ func newRelease[P any](s *Synthesizer[P], tree *adaptive.Release) *Release[P] {
 	return r
 }
 
+// leavesOf returns the leaves of a tree in the order of their cells.
+func leavesOf(tree *adaptive.Release) (leaves []int) {
+	var visit func(i int)
+	visit = func(i int) {
+		n := tree.Nodes[i]
+		if n.Parts == 0 {
+			leaves = append(leaves, i)
+		}
+		for j := range n.Parts {
+			visit(n.First + j)
+		}
+	}
+	visit(0)
+	return leaves
+}
+
 func (r *Release[P]) check(op string) error {
 	return fault.Made(r != nil && r.s != nil, op, "Release", "Synthesizer.Release")
 }

@@ -52,8 +52,8 @@ type Stream[P any] struct {
 	g       mechanism.Guarantee
 	clocked bool // ticks count, not records
 
-	mu     sync.Mutex
-	levels map[[2]int]*Synthesizer[P] // by halvings above a part, and those below
+	mu           sync.Mutex
+	synthesizers map[[2]int]*Synthesizer[P] // by halvings above a part, and those below
 	arrivals[P]
 	checkpoint
 }
@@ -108,7 +108,7 @@ func NewStream[P any](d *domain.Domain[P], eps float64, o *StreamOptions) (*Stre
 	if err != nil {
 		return nil, err
 	}
-	s := &Stream[P]{d: d, space: space, eps: eps, opt: region.OrZero(o), levels: map[[2]int]*Synthesizer[P]{}}
+	s := &Stream[P]{d: d, space: space, eps: eps, opt: region.OrZero(o), synthesizers: map[[2]int]*Synthesizer[P]{}}
 	s.blocks = region.OrZero(s.opt.Blocks)
 	s.blocks.Levels, s.blocks.Shares = slices.Clone(s.blocks.Levels), slices.Clone(s.blocks.Shares) // read at later blocks too
 	s.opt.Growth = cmp.Or(s.opt.Growth, 1.25)
@@ -134,10 +134,8 @@ func NewStream[P any](d *domain.Domain[P], eps float64, o *StreamOptions) (*Stre
 	if err != nil {
 		return nil, fault.Within(op, err)
 	}
-	if s.g = whole.Guarantee(); s.opt.Halves > 0 {
-		if s.g.Alpha() > 0 { // the parts of a record may spend more than that, but no more than eps
-			s.g = fault.Must(mechanism.NewGuarantee(eps, 0, s.g.Unit()))
-		}
+	if s.g = whole.Guarantee(); s.opt.Halves > 0 && s.g.Alpha() > 0 { // parts of a record spend more, up to eps
+		s.g = fault.Must(mechanism.NewGuarantee(eps, 0, s.g.Unit()))
 	}
 	return s, s.open(op)
 }
@@ -183,14 +181,14 @@ func (s *Stream[P]) level(p part) float64 {
 
 func (s *Stream[P]) synthesizer(p part) (*Synthesizer[P], error) {
 	key := [2]int{p.halved, min(1, p.depth-p.halved)}
-	if s.levels[key] == nil {
+	if s.synthesizers[key] == nil {
 		made, err := NewSynthesizer(s.d, s.level(p), &s.blocks)
 		if err != nil {
 			return nil, err
 		}
-		s.levels[key] = made
+		s.synthesizers[key] = made
 	}
-	return s.levels[key], nil
+	return s.synthesizers[key], nil
 }
 
 // block returns where the block ends that begins at from, and how often it is halved.

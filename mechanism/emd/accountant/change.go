@@ -31,9 +31,9 @@ const nodesPerOctave = 64
 
 func nodeLevel(i int) float64 { return math.Exp2(float64(i) / nodesPerOctave) } // 0 for math.MinInt
 
-// near bounds ln D_{e^eps} by the chord of the two nodes next to eps: D is convex in e^eps. Below all
+// interpolate bounds ln D_{e^eps} by the chord of the two nodes next to eps: D is convex in e^eps. Below all
 // nodes it is D at 0, and a little beyond the next node that node's.
-func (c *change) near(ctx context.Context, records int64, eps float64) (float64, error) {
+func (c *change) interpolate(ctx context.Context, records int64, eps float64) (float64, error) {
 	i := math.MinInt
 	if eps >= 0x1p-60 {
 		i = int(math.Floor(float64(math.Log2(eps)*nodesPerOctave) - 0x1p-20))

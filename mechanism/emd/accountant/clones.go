@@ -2,12 +2,46 @@ package accountant
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/bits"
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/lattice"
 )
+
+// Clones says with which probability p another record's output can be taken for that of the
+// record that changes: it is then a clone of it (Feldman, McMillan, Talwar 2021).
+type Clones int
+
+const (
+	// Dominated is p = exp(-Alpha0*Diameter): the distribution of every other record's output
+	// is at least p times the average of the changed record's two (IRC24, Lemma B.1).
+	Dominated Clones = iota
+	// MetricRandomizer is p = 2exp(-Alpha0*Diameter)/(1+exp(-Alpha0*d)) for a change by d: the item's
+	// distance where there is one, else MinDistance. Source: Wang, "Tight shuffle privacy of metric
+	// randomizers", VLDB 2024.
+	MetricRandomizer
+)
+
+var clones = [...]string{Dominated: "dominated", MetricRandomizer: "metric randomizer"}
+
+// String is "dominated" or "metric randomizer".
+func (c Clones) String() string {
+	if c < 0 || int(c) >= len(clones) {
+		return fmt.Sprintf("Clones(%d)", int(c))
+	}
+	return clones[c]
+}
+
+// probability returns p, rounded down, for a change by d over the diameter.
+func (c Clones) probability(alpha0, d float64) float64 {
+	p := directed.ExpDown(-alpha0)
+	if c == MetricRandomizer {
+		p = directed.DivDown(2*p, directed.AddUp(1, directed.ExpUp(directed.MulUp(-alpha0, d))))
+	}
+	return min(p, maxClone)
+}
 
 // cloneCount is the distribution of the records among which one changed record hides: C ~ Bin(others,
 // p) of the other records are its clones, and with n = C+1 and B ~ Bin(n, 1/2) the mixture of the

@@ -80,6 +80,13 @@ func ComposeBudget(ctx context.Context, count int64, eps, delta float64) (float6
 	})
 }
 
+func within(op, arg string, v, lo, hi float64, want string) error {
+	if v >= lo && v <= hi {
+		return nil
+	}
+	return fault.Value(op, arg, v, want)
+}
+
 // composeTol is the relative width of the bisections.
 const composeTol = 1e-12
 

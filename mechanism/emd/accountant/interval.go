@@ -20,7 +20,7 @@ type Interval struct {
 
 // pairs lists, of each kind of change, the values of the others that hide it least by
 // their estimates, with all of the user's items moved, half of them, and one.
-func (s *known) pairs() []pair {
+func (s *rowShuffle) pairs() []pair {
 	var all []pair
 	for _, c := range s.changes {
 		var best []pair

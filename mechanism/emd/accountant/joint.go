@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/fault"
 )
 
 // joint is the bound for all items of a user at once. Change the items one by one, the i-th by
@@ -30,45 +31,7 @@ type joint struct {
 // pure is the level of pure composition, least the least w > 0, rounded down.
 func (b joint) pure() float64 { return directed.MulUp(b.items, b.alpha0) }
 
-func (b joint) least() float64 { return directed.DivDown(b.near, b.items) }
-
-// clonesAt w is what bounds Psi for changes by w or more on average. One item moves by w; many may
-// move by near 0 or near.
-func (b joint) clonesAt(w float64) cover {
-	near := w
-	if b.items > 1 {
-		near = b.near
-	}
-	c := cover{cloneCount: cloneCount{b.others, b.clones.probability(b.alpha0, near)}, alpha0: b.alpha0}
-	switch {
-	case b.mixtures == nil:
-	case b.items == 1:
-		i := math.Floor(w * mixtureSteps)
-		c.parts = []part{{b.mixture(i / mixtureSteps), 0, 1}}
-	default:
-		c.w = math.Floor(w*averageSteps) / averageSteps
-		for i, from := range distances {
-			to := 1.0
-			if i+1 < len(distances) {
-				to = distances[i+1]
-			}
-			if to > b.near || to == 1 {
-				from = max(from, b.near)
-				c.parts = append(c.parts, part{b.mixture(from), from, to})
-			}
-		}
-	}
-	return c
-}
-
-func (b joint) mixture(w float64) *mixture {
-	x, ok := b.mixtures[w]
-	if !ok {
-		x = newMixture(b.alpha0, w, b.others)
-		b.mixtures[w] = x
-	}
-	return x
-}
+func (b joint) leastMean() float64 { return directed.DivDown(b.near, b.items) }
 
 // varies reports whether what hides the items depends on w.
 func (b joint) varies() bool {
@@ -80,6 +43,32 @@ func (b *joint) set(alpha0 float64) {
 	if !b.plain && mixes(alpha0, b.others) {
 		b.mixtures = map[float64]*mixture{}
 	}
+}
+
+// setAlpha0 sets the level of the randomizer, v per unit of distance.
+func (b *joint) setAlpha0(op, arg string, v float64) error {
+	b.set(directed.MulUp(v, b.diameter))
+	if b.alpha0 >= minUnit && b.alpha0 <= maxLevel {
+		return nil
+	}
+	return fault.Value(op, arg, v, "a number in [1e-100, 700]/Diameter")
+}
+
+// alpha is a level of v per unit of distance over the diameter, rounded down.
+func (b joint) alpha(op, arg string, v float64) (float64, error) {
+	a := directed.MulDown(v, b.diameter)
+	if a >= minUnit && a <= 1/minUnit {
+		return a, nil
+	}
+	return 0, fault.Value(op, arg, v, "a number in [1e-100, 1e100]/Diameter")
+}
+
+// theorem is the name of the bound.
+func (b joint) theorem() Theorem {
+	if b.items == 1 {
+		return SingleItem
+	}
+	return Joint
 }
 
 // quick is b by clones that do not vary.
@@ -117,7 +106,7 @@ type cell struct {
 type supremum struct {
 	joint
 	alpha float64
-	held  []threshold
+	fixed []threshold
 	best  float64 // largest value seen of what is sought
 	cells []cell
 }
@@ -129,12 +118,12 @@ func (b joint) sup(ctx context.Context, alpha float64, fixed []threshold, done f
 	if alpha >= b.pure() {
 		return math.Inf(-1), nil
 	}
-	s := &supremum{joint: b, alpha: alpha, held: fixed, best: math.Inf(-1)}
+	s := &supremum{joint: b, alpha: alpha, fixed: fixed, best: math.Inf(-1)}
 	tol := supTol
 	if b.varies() {
 		tol = varyTol
 	}
-	w0 := b.least()
+	w0 := b.leastMean()
 	first := s.at(w0)
 	for _, w := range [...]float64{1.0 / 16, 0.25, 0.5, 0.75, 1} {
 		if w > w0 || w == 1 {
@@ -186,10 +175,10 @@ func (s *supremum) at(w float64) *point {
 }
 
 // push adds the cell [l, r] with a bound that costs no sum: f <= gain(r) psi(l), as tau_w
-// increases with w, and f <= parent; nor is it above hold.
+// increases with w, and f <= parent; nor is it above byFixed.
 func (s *supremum) push(l, r *point, parent float64) {
-	_, x := s.clonesAt(l.w).chernoff(l.tau)
-	bound := min(parent, r.gain+logUp(x-math.Log(l.tau)), s.hold(s.held, l.tau, r.w))
+	_, x := s.coverAt(l.w).chernoff(l.tau)
+	bound := min(parent, r.gain+logUp(x-math.Log(l.tau)), s.byFixed(s.fixed, l.tau, r.w))
 	s.cells = append(s.cells, cell{l: l, r: r, bound: bound})
 }
 
@@ -210,7 +199,7 @@ func (s *supremum) refine(c *cell) {
 	c.exact = true
 	right := c.r.psi
 	if s.varies() {
-		right = s.clonesAt(c.l.w).logRatio(c.r.tau) // Psi at both ends by the smaller p
+		right = s.coverAt(c.l.w).logRatio(c.r.tau) // Psi at both ends by the smaller p
 	}
 	c.bound = min(c.bound, c.r.gain+c.l.psi)
 	h, w1 := c.r.w-c.l.w, c.l.w
@@ -233,8 +222,8 @@ func (s *supremum) know(p *point) {
 	if p.known {
 		return
 	}
-	p.psi, p.known = s.clonesAt(p.w).logRatio(p.tau), true
-	s.best = max(s.best, min(p.gain+p.psi, s.hold(s.held, p.tau, p.w)))
+	p.psi, p.known = s.coverAt(p.w).logRatio(p.tau), true
+	s.best = max(s.best, min(p.gain+p.psi, s.byFixed(s.fixed, p.tau, p.w)))
 }
 
 // tau returns tanh(eps/2m)/tanh(alpha0 w/2), at which the steps of items that move by w
@@ -243,23 +232,14 @@ func (b joint) tau(eps, w float64) float64 {
 	return math.Tanh(eps/(2*b.items)) / math.Tanh(b.alpha0*w/2)
 }
 
-// hold returns the least that a fixed threshold up to tau gives at w, +Inf without one. It bounds
+// byFixed returns the least that a fixed threshold up to tau gives at w, +Inf without one. It bounds
 // all below w down to where tau_w = tau, as each grows with w.
-func (b joint) hold(held []threshold, tau, w float64) float64 {
+func (b joint) byFixed(fixed []threshold, tau, w float64) float64 {
 	least := math.Inf(1)
-	for _, c := range held {
+	for _, c := range fixed {
 		if c.tau <= tau {
 			least = min(least, b.gain(c.tau, w)+c.psi)
 		}
 	}
 	return least
-}
-
-// logRatio returns ln(Psi(tau)/tau), at tau = 0 ln Psi, rounded up.
-func (c cover) logRatio(tau float64) float64 {
-	psi := min(c.logPsi(tau), c.mixed(tau))
-	if tau == 0 {
-		return logUp(psi)
-	}
-	return logUp(psi - math.Log(tau))
 }

@@ -39,7 +39,7 @@ func (a ask) item(distance, eps float64) (float64, error) {
 // joint is a over its diameter.
 func (a ask) joint(t testing.TB) joint {
 	t.Helper()
-	b := testkit.Must(a.shuffle().joint(""))
+	b := testkit.Must(a.shuffle().check(""))
 	testkit.Check(t, b.setAlpha0("", "", a.Alpha0))
 	return b
 }

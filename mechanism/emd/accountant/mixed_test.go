@@ -117,7 +117,7 @@ func TestMixture_IsNoMoreThanClones(t *testing.T) {
 		{1e6, 100, 2, 1e-8, 2.6656522},
 	} {
 		s := Shuffle{Records: c.records, Items: c.items, Alpha0: c.alpha0, Diameter: 1}
-		shuffleNear(t, "alpha by clones", testkit.Must(testkit.Must(s.joint("")).quick().levelOf(c.alpha0, c.delta)), c.alpha)
+		shuffleNear(t, "alpha by clones", testkit.Must(testkit.Must(s.check("")).quick().levelOf(c.alpha0, c.delta)), c.alpha)
 		if c.items > int64(testkit.Sweep(10, 100)) {
 			continue
 		}
@@ -166,14 +166,14 @@ func TestJoint_MixtureIsOfTheLeastChange(t *testing.T) {
 	for _, items := range []float64{1, 5} {
 		b := joint{items: items, others: 1e6, near: .33, clones: Dominated}
 		b.set(1)
-		b.clonesAt(.7)
+		b.coverAt(.7)
 		b.set(2)
 		for _, w := range []float64{.34, .7, .999, 1} {
 			d := w
 			if items > 1 {
 				d = b.near
 			}
-			x := b.clonesAt(w).parts[0].mixture
+			x := b.coverAt(w).parts[0].mixture
 			most := newMixture(2, d, 1e6)
 			if !(x.lo <= most.lo && x.hi == most.hi && x.others == 1e6 && x.lo > .9*most.lo) {
 				t.Errorf("%g items by %g: %+v, want %+v", items, w, x, most)
@@ -301,7 +301,7 @@ func TestCover_BoundsTheSumOfSteps(t *testing.T) {
 			}
 			level += e
 		}
-		bound := math.Exp(b.clonesAt(w).mixed(tau) + b.gain(tau, w))
+		bound := math.Exp(b.coverAt(w).mixed(tau) + b.gain(tau, w))
 		if total > bound*(1+1e-9) {
 			t.Errorf("%+v by %v, tau %g: %g, bound %g", b, moves, tau, total, bound)
 		}
@@ -376,7 +376,7 @@ func TestCover_IsAboveAnyTwoDistances(t *testing.T) {
 		b.set(alpha0)
 		level := func(d float64) float64 { return math.Tanh(alpha0 * d / 2) }
 		for _, w := range []float64{1.01 / 64, .24, 5.01 / 64, .17, .7}[:testkit.Sweep(2, 5)] {
-			c := b.clonesAt(w)
+			c := b.coverAt(w)
 			for _, sd := range []float64{1, 4, 8, 25} {
 				tau := sd / math.Sqrt(1e8*c.parts[0].clones())
 				most := 0.0

@@ -167,7 +167,7 @@ func TestShuffle_IntervalsAreNarrow(t *testing.T) {
 		if !(i.Lo > 0 && i.Lo <= i.Hi && i.Hi <= c.most*i.Lo) {
 			t.Errorf("%+v: %g to %g", c.Shuffle, i.Lo, i.Hi)
 		}
-		if plain := testkit.Must(testkit.Must(c.joint("")).quick().levelOf(c.Alpha0, 1e-9)); !(i.Hi < 0.95*plain) {
+		if plain := testkit.Must(testkit.Must(c.check("")).quick().levelOf(c.Alpha0, 1e-9)); !(i.Hi < 0.95*plain) {
 			t.Errorf("%+v: %g, by clones %g", c.Shuffle, i.Hi, plain)
 		}
 	}

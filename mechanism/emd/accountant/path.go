@@ -172,7 +172,7 @@ func (p *path) delta(ctx context.Context, g leg, bend, target float64) (float64,
 	// h bounds h(s, c) for s in [lo, hi]: K is concave.
 	h := func(c *change, lo, hi float64) (float64, error) {
 		eps := k(hi+c.distance) - k(hi)
-		d, err := c.near(ctx, p.records, max(0, eps-float64(all*pathErr)))
+		d, err := c.interpolate(ctx, p.records, max(0, eps-float64(all*pathErr)))
 		return d + all - k(lo+c.distance) + float64(all*pathErr), err
 	}
 	steps := float64(g.steps)

@@ -317,7 +317,7 @@ func TestMovedDelta_LeastLevels(t *testing.T) {
 	known := clustered(t, 2, 1, 1, 1, users{n, k})
 	for _, eps := range []float64{5e-324, 1e-320, 1e-310, 1e-308, 1e-300, 1e-101} {
 		for _, v := range []Moved{{k, k}, {k, 3}, {1, 1}, {1, 1e-3}} {
-			for _, s := range []Shuffle{known, known.known().alone} {
+			for _, s := range []Shuffle{known, known.byRows().alone} {
 				got, at0 := testkit.Must(s.MovedDelta(bg, v, eps)).Value, testkit.Must(s.MovedDelta(bg, v, 0)).Value
 				if v.Distance == k && got < divergence(p, q, eps) || !(got <= at0*(1+1e-7)) {
 					t.Errorf("%+v, %+v: delta(%g) is %g, delta(0) %g", s, v, eps, got, at0)

@@ -23,8 +23,8 @@ import (
 type Randomizer struct {
 	mu      sync.Mutex
 	rows    [][]float64 // probabilities, to rowErr
-	level   Shuffle     // by their level alone: no records yet
-	exact   float64     // no more than that level
+	byLevel Shuffle     // by their level alone: no records yet
+	atLeast float64     // that level, rounded down
 	theorem Theorem
 	records int64
 	changes []*change // one of each kind, with sums for so many records
@@ -43,7 +43,7 @@ func NewRandomizer(ctx context.Context, c *mechanism.Channel, rho metric.Finite)
 	if err != nil {
 		return nil, fault.Within(op, err)
 	}
-	r := &Randomizer{exact: audit.Lo, theorem: Blanket}
+	r := &Randomizer{atLeast: audit.Lo, theorem: Blanket}
 	diameter, near := 0.0, math.Inf(1)
 	for i := range c.Len() {
 		r.rows = append(r.rows, c.Row(i, nil))
@@ -53,28 +53,28 @@ func NewRandomizer(ctx context.Context, c *mechanism.Channel, rho metric.Finite)
 			}
 		}
 	}
-	r.level = Shuffle{Records: 1, Items: 1, Alpha0: audit.Hi, Diameter: diameter, MinDistance: near}
-	b, err := r.level.joint(op)
-	if err := cmp.Or(err, b.setAlpha0(op, "the level of c", r.level.Alpha0)); err != nil {
+	r.byLevel = Shuffle{Records: 1, Items: 1, Alpha0: audit.Hi, Diameter: diameter, MinDistance: near}
+	b, err := r.byLevel.check(op)
+	if err := cmp.Or(err, b.setAlpha0(op, "the level of c", r.byLevel.Alpha0)); err != nil {
 		return nil, err
 	}
 	return r, r.find(ctx, rho)
 }
 
-// known is a question about a [Shuffle] with a Randomizer.
-type known struct {
+// rowShuffle is a [Shuffle] with a Randomizer.
+type rowShuffle struct {
 	*Randomizer
 	users users
 	alone Shuffle // by the level of the randomizer alone
 }
 
-func (s Shuffle) known() *known {
-	k := &known{s.Randomizer, users{s.Records, s.Items}, s.Randomizer.level}
+func (s Shuffle) byRows() *rowShuffle {
+	k := &rowShuffle{s.Randomizer, users{s.Records, s.Items}, s.Randomizer.byLevel}
 	k.alone.Records, k.alone.Items = s.Records, s.Items
 	return k
 }
 
-// answers are a Shuffle by its level alone, or known.
+// answers are a Shuffle by its level alone, or a rowShuffle.
 type answers interface {
 	level(ctx context.Context, op string, delta float64) (Bound, error)
 	delta(ctx context.Context, op string, alpha float64) (Bound, error)
@@ -95,8 +95,8 @@ func answer[T any](s Shuffle, op string, of func(answers) (T, error)) (none T, e
 	if s.Alpha0 != 0 || s.Diameter != 0 || s.MinDistance != 0 || s.Clones != Dominated {
 		return none, fmt.Errorf("%s: a Randomizer, and a level, distance or Clones: these are the Randomizer's own", op)
 	}
-	k := s.known()
-	if _, err := k.alone.joint(op); err != nil {
+	k := s.byRows()
+	if _, err := k.alone.check(op); err != nil {
 		return none, err
 	}
 	r.mu.Lock()
@@ -140,7 +140,7 @@ func (s *Randomizer) find(ctx context.Context, rho metric.Finite) error {
 			case len(least) == 2:
 				c.veils = append(c.veils, twoOutputs(from, to, least, most))
 			case len(s.rows) == 2:
-				c.veils = append(c.veils, response(directed.MulUp(s.level.Alpha0, d)))
+				c.veils = append(c.veils, response(directed.MulUp(s.byLevel.Alpha0, d)))
 			}
 			key := fmt.Sprint(d)
 			for _, v := range c.veils {
@@ -155,31 +155,8 @@ func (s *Randomizer) find(ctx context.Context, rho metric.Finite) error {
 	return nil
 }
 
-// twoOutputs is the veil of a randomizer with two outputs, whose least and most
-// probabilities are given.
-func twoOutputs(from, to, least, most []float64) *coins {
-	one := 1 // the output that x favors
-	if from[1] < to[1] {
-		one = 0
-	}
-	up := func(p float64) float64 { return min(1, coarse(p*(1+rowErr), true)) }
-	down := func(p float64) float64 { return coarse(p*(1-rowErr), false) }
-	return &coins{
-		from: [2]float64{down(from[one]), up(from[one])}, to: [2]float64{down(to[one]), up(to[one])},
-		lo: down(least[one]), hi: up(most[one]),
-	}
-}
-
-// response is the veil of randomized response of level eps, of which every randomizer
-// with two inputs and that level is a function.
-func response(eps float64) *coins {
-	wrong := coarse(directed.DivDown(1, directed.AddUp(1, directed.ExpUp(eps))), false)
-	right := directed.SubUp(1, wrong)
-	return &coins{[2]float64{right, right}, [2]float64{wrong, wrong}, wrong, right}
-}
-
 // proves reports that level alpha per unit of d_EM and e^target hold.
-func (s *known) proves(ctx context.Context, alpha, target float64) (bool, error) {
+func (s *rowShuffle) proves(ctx context.Context, alpha, target float64) (bool, error) {
 	if s.users.items > 1 {
 		return newPath(s.users, s.changes).proves(ctx, alpha, target)
 	}
@@ -187,7 +164,7 @@ func (s *known) proves(ctx context.Context, alpha, target float64) (bool, error)
 }
 
 // provesOf reports that eps and e^target hold against the change v.
-func (s *known) provesOf(ctx context.Context, v Moved, eps, target float64) (bool, error) {
+func (s *rowShuffle) provesOf(ctx context.Context, v Moved, eps, target float64) (bool, error) {
 	total := v.total()
 	if v.Items == 1 {
 		return s.provesOne(ctx, total, target, func(*change) float64 { return eps })
@@ -198,7 +175,7 @@ func (s *known) provesOf(ctx context.Context, v Moved, eps, target float64) (boo
 
 // provesOne reports that eps of its change and e^target hold for one item that moves by
 // total or less.
-func (s *known) provesOne(ctx context.Context, total, target float64, eps func(*change) float64) (bool, error) {
+func (s *rowShuffle) provesOne(ctx context.Context, total, target float64, eps func(*change) float64) (bool, error) {
 	for i, c := range s.changes {
 		if c.distance > total {
 			continue
@@ -218,24 +195,24 @@ func (s *known) provesOne(ctx context.Context, total, target float64, eps func(*
 // shuffledTol is the relative width of levels, and the width of logarithms of deltas.
 const shuffledTol = 5e-4
 
-func (s *known) level(ctx context.Context, op string, delta float64) (Bound, error) {
+func (s *rowShuffle) level(ctx context.Context, op string, delta float64) (Bound, error) {
 	b, err := s.alone.level(ctx, op, delta)
 	return s.least(b, err, delta, func(alpha, target float64) (bool, error) { return s.proves(ctx, alpha, target) })
 }
 
-func (s *known) attained() float64 { return directed.MulDown(float64(s.users.items), s.exact) }
+func (s *rowShuffle) attained() float64 { return directed.MulDown(float64(s.users.items), s.atLeast) }
 
-func (s *known) delta(ctx context.Context, op string, alpha float64) (Bound, error) {
+func (s *rowShuffle) delta(ctx context.Context, op string, alpha float64) (Bound, error) {
 	b, err := s.alone.delta(ctx, op, alpha)
 	return s.leastDelta(b, err, func(target float64) (bool, error) { return s.proves(ctx, alpha, target) })
 }
 
-func (s *known) movedLevel(ctx context.Context, op string, v Moved, delta float64) (Bound, error) {
+func (s *rowShuffle) movedLevel(ctx context.Context, op string, v Moved, delta float64) (Bound, error) {
 	b, err := s.alone.movedLevel(ctx, op, v, delta)
 	return s.least(s.ofMoved(v, b), err, delta, func(eps, target float64) (bool, error) { return s.provesOf(ctx, v, eps, target) })
 }
 
-func (s *known) movedDelta(ctx context.Context, op string, v Moved, eps float64) (Bound, error) {
+func (s *rowShuffle) movedDelta(ctx context.Context, op string, v Moved, eps float64) (Bound, error) {
 	b, err := s.alone.movedDelta(ctx, op, v, eps)
 	return s.leastDelta(s.ofMoved(v, b), err, func(target float64) (bool, error) { return s.provesOf(ctx, v, eps, target) })
 }
@@ -244,7 +221,7 @@ func (s *known) movedDelta(ctx context.Context, op string, v Moved, eps float64)
 func (v Moved) total() float64 { return v.Distance * (1 + 0x1p-40) }
 
 // ofMoved is b, or 0 where no item moves as little as v.
-func (s *known) ofMoved(v Moved, b Bound) Bound {
+func (s *rowShuffle) ofMoved(v Moved, b Bound) Bound {
 	if slices.ContainsFunc(s.changes, func(c *change) bool { return c.distance <= v.total() }) {
 		return b
 	}
@@ -253,7 +230,7 @@ func (s *known) ofMoved(v Moved, b Bound) Bound {
 
 // least is the least level found for which proves holds at delta, or best, that of the
 // randomizer's level alone.
-func (s *known) least(best Bound, err error, delta float64, proves func(level, target float64) (bool, error)) (Bound, error) {
+func (s *rowShuffle) least(best Bound, err error, delta float64, proves func(level, target float64) (bool, error)) (Bound, error) {
 	if err != nil || delta == 0 || best.Value < minUnit {
 		return best, err
 	}
@@ -266,7 +243,7 @@ func (s *known) least(best Bound, err error, delta float64, proves func(level, t
 }
 
 // leastDelta is the least delta found for which proves holds at its logarithm, or best.
-func (s *known) leastDelta(best Bound, err error, proves func(target float64) (bool, error)) (Bound, error) {
+func (s *rowShuffle) leastDelta(best Bound, err error, proves func(target float64) (bool, error)) (Bound, error) {
 	if err != nil || best.Value < minSlack { // as far as the search goes
 		return best, err
 	}

@@ -76,7 +76,7 @@ func TestRandomizer_BracketsBruteForce(t *testing.T) {
 				}
 			}
 			for _, x := range []float64{0.05, 0.3, 0.8} {
-				alpha := x * s.known().alone.Alpha0 * float64(m)
+				alpha := x * s.byRows().alone.Alpha0 * float64(m)
 				i := testkit.Must(s.DeltaInterval(bg, alpha))
 				ends = append(ends, end{alpha, i.Hi, i.Lo * (1 - 1e-9)})
 			}
@@ -150,7 +150,7 @@ func TestRandomizer_IntervalsAreNarrow(t *testing.T) {
 	}[:testkit.Sweep(3, 9)] {
 		s := clustered(t, c.s, c.size, c.r, c.alpha0, users{c.records, c.items})
 		i := testkit.Must(s.LevelInterval(bg, c.delta))
-		level := testkit.Must(s.known().alone.Level(bg, c.delta))
+		level := testkit.Must(s.byRows().alone.Level(bg, c.delta))
 		d := testkit.Must(s.Delta(bg, i.Hi))
 		if !(i.Lo > 0 && i.Lo <= i.Hi && i.Hi <= c.most*i.Lo && i.Hi <= c.share*level.Value && d.Value <= c.delta) {
 			t.Errorf("%v: %g to %g, where the level alone gives %g; delta %g", c, i.Lo, i.Hi, level.Value, d.Value)
@@ -171,8 +171,8 @@ func TestRandomizer_TakagiLiew2026(t *testing.T) {
 		}
 		two := clustered(t, 2, 1, 1, eps0, users{n, 1})
 		full := testkit.Must(two.LevelInterval(bg, delta))
-		two.known().changes[0].veils = two.known().changes[0].veils[:1]
-		alone := testkit.Must(lowest(2*full.Hi, shuffledTol, func(alpha float64) (bool, error) { return two.known().proves(bg, alpha, math.Log(delta)) }))
+		two.byRows().changes[0].veils = two.byRows().changes[0].veils[:1]
+		alone := testkit.Must(lowest(2*full.Hi, shuffledTol, func(alpha float64) (bool, error) { return two.byRows().proves(bg, alpha, math.Log(delta)) }))
 		want := math.Sqrt(2 * (1 - 1/(1+math.Exp(eps0))))
 		if got := alone / full.Lo; math.Abs(got/want-1) > 0.03 {
 			t.Errorf("eps0 = %g: the blanket is %g above the lower end, want %g", eps0, got, want)
@@ -190,11 +190,11 @@ func TestRandomizer_DeltaBelowTheLeastSlack(t *testing.T) {
 		Delta(context.Context, float64) (Bound, error)
 		MovedDelta(context.Context, Moved, float64) (Bound, error)
 	}) [2]float64 {
-		alpha := .5 * s.known().alone.Alpha0
+		alpha := .5 * s.byRows().alone.Alpha0
 		return [2]float64{testkit.Must(q.Delta(bg, 30*alpha)).Value, testkit.Must(q.MovedDelta(bg, Moved{30, 3}, 3*alpha)).Value}
 	}
 	for i, v := range of(s) {
-		if level := of(s.known().alone)[i]; v > level || level > minSlack || level == 0 {
+		if level := of(s.byRows().alone)[i]; v > level || level > minSlack || level == 0 {
 			t.Errorf("%d: %g, by the level %g", i, v, level)
 		}
 	}

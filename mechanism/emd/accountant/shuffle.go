@@ -8,7 +8,6 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/search"
 )
 
 // Shuffle describes a release of items. Each of Records items goes through a randomizer that draws
@@ -47,103 +46,6 @@ func (p Promise) Check(op string) error {
 	return cmp.Or(fault.Positive(op, "target.Alpha", p.Alpha), fault.Delta(op, "target.Delta", p.Delta))
 }
 
-// Bound is the answer to a question, rounded to the safe side: a level or a delta up, the
-// level that a randomizer may have down.
-type Bound struct {
-	Value   float64 // a level per unit, but for [Moved] in all; or a delta
-	Theorem Theorem // that proves it
-}
-
-// Clones says with which probability p another record's output can be taken for that of the
-// record that changes: it is then a clone of it (Feldman, McMillan, Talwar 2021).
-type Clones int
-
-const (
-	// Dominated is p = exp(-Alpha0*Diameter): the distribution of every other record's output
-	// is at least p times the average of the changed record's two (IRC24, Lemma B.1).
-	Dominated Clones = iota
-	// MetricRandomizer is p = 2exp(-Alpha0*Diameter)/(1+exp(-Alpha0*d)) for a change by d: the item's
-	// distance where there is one, else MinDistance. Source: Wang, "Tight shuffle privacy of metric
-	// randomizers", VLDB 2024.
-	MetricRandomizer
-)
-
-var clones = [...]string{Dominated: "dominated", MetricRandomizer: "metric randomizer"}
-
-// String is "dominated" or "metric randomizer".
-func (c Clones) String() string {
-	if c < 0 || int(c) >= len(clones) {
-		return fmt.Sprintf("Clones(%d)", int(c))
-	}
-	return clones[c]
-}
-
-// probability returns p, rounded down, for a change by d over the diameter.
-func (c Clones) probability(alpha0, d float64) float64 {
-	p := directed.ExpDown(-alpha0)
-	if c == MetricRandomizer {
-		p = directed.DivDown(2*p, directed.AddUp(1, directed.ExpUp(directed.MulUp(-alpha0, d))))
-	}
-	return min(p, maxClone)
-}
-
-// Theorem names what proves a figure.
-type Theorem int
-
-const (
-	// PureComposition adds the levels of the items: Alpha = Items*Alpha0 with Delta = 0.
-	PureComposition Theorem = iota + 1
-	// Joint changes the items of the user one after another, as IRC24, Theorem 4.3, does, and judges
-	// every change at the same threshold, the best for every earth mover's distance. From 2^14 clones on
-	// and at levels in [1/16, 4]/Diameter not only clones hide the record that changes: as no output of
-	// another may come up exp(Alpha0*Diameter) times as often, not all can come up as seldom as clones do.
-	Joint
-	// SingleItem is Joint for Items = 1, where it is exact for a record among clones.
-	SingleItem
-	// Blanket looks at all probabilities of a [Randomizer]. Each output comes up with at least its least
-	// probability over all values: that part of another record's draw says nothing of its value, and
-	// hides the user's. The items change one by one, each step at a level of its own. Sources: Balle,
-	// Bell, Gascon, Nissim, "The privacy blanket of the shuffle model", 2019; Su, Cheng, Wang, arXiv
-	// 2504.07414; Takagi, Liew, arXiv 2601.19154.
-	Blanket
-	// TwoOutputs is for a [Randomizer] with two outputs or two inputs: it bounds the release itself,
-	// whatever the values of the other records.
-	TwoOutputs
-)
-
-var theorems = [...]string{
-	PureComposition: "pure composition",
-	Joint:           "joint bound",
-	SingleItem:      "single item",
-	Blanket:         "privacy blanket",
-	TwoOutputs:      "two outputs",
-}
-
-// String is the name in words.
-func (t Theorem) String() string {
-	if t < PureComposition || int(t) >= len(theorems) {
-		return fmt.Sprintf("Theorem(%d)", int(t))
-	}
-	return theorems[t]
-}
-
-const (
-	// maxRecords is where more records stop to count: bounds decrease in N, and
-	// their time grows with its root.
-	maxRecords = 1 << 40
-	// maxNumber bounds Items, so that it is a float64.
-	maxNumber = 1 << 53
-	// rootTol is the relative width to which levels and budgets are bisected;
-	// varyRootTol goes with varyTol.
-	rootTol, varyRootTol = 1e-9, 1e-4
-	// maxLevel bounds the levels of the randomizer, in units of 1/Diameter:
-	// exp(-maxLevel) is still a normal float64.
-	maxLevel = 700
-	// minUnit keeps products of levels and distances normal float64s; minSlack
-	// is below every use, and its logarithm far from where e^x is subnormal.
-	minUnit, minSlack = 1e-100, 1e-300
-)
-
 // Level returns the least alpha for which the release has level (alpha, delta), rounded up, by the
 // better of [PureComposition] and [Joint] (or [SingleItem]). delta is 0 or in [1e-300, 1). Where it
 // is 0, and where Alpha0 > 0 is outside its range, the level is pure composition's.
@@ -157,7 +59,7 @@ func (s Shuffle) Level(ctx context.Context, delta float64) (Bound, error) {
 }
 
 func (s Shuffle) level(ctx context.Context, op string, delta float64) (Bound, error) {
-	b, err := s.joint(op)
+	b, err := s.check(op)
 	if err := cmp.Or(err, slack(op, "delta", delta)); err != nil {
 		return Bound{}, err
 	}
@@ -188,7 +90,7 @@ func (s Shuffle) Delta(ctx context.Context, alpha float64) (Bound, error) {
 }
 
 func (s Shuffle) delta(ctx context.Context, op string, alpha float64) (Bound, error) {
-	b, err := s.joint(op)
+	b, err := s.check(op)
 	err = cmp.Or(err, b.setAlpha0(op, "Shuffle.Alpha0", s.Alpha0))
 	a, low := b.alpha(op, "alpha", alpha)
 	if err := cmp.Or(err, low); err != nil {
@@ -211,8 +113,9 @@ func (s Shuffle) Budget(ctx context.Context, p Promise) (Bound, error) {
 	if s.Randomizer != nil {
 		return Bound{}, fmt.Errorf("%s: a budget is that of a level alone, and there is a Randomizer", op)
 	}
-	b, alpha, err := s.jointFor(op, p)
-	if err != nil {
+	b, err := s.check(op)
+	alpha, low := b.alpha(op, "p.Alpha", p.Alpha)
+	if err := cmp.Or(err, slack(op, "p.Delta", p.Delta), low); err != nil {
 		return Bound{}, err
 	}
 	best := Bound{directed.DivDown(p.Alpha, float64(s.Items)), PureComposition}
@@ -301,7 +204,7 @@ func (s Shuffle) movedDelta(ctx context.Context, op string, v Moved, eps float64
 // rounded up.
 func (s Shuffle) moved(op string, v Moved) (b joint, w float64, err error) {
 	s.Items = 1
-	b, err = s.joint(op)
+	b, err = s.check(op)
 	if err := cmp.Or(err, b.setAlpha0(op, "Shuffle.Alpha0", s.Alpha0)); err != nil {
 		return b, 0, err
 	}
@@ -321,8 +224,8 @@ func (s Shuffle) pure() float64 { return directed.MulUp(float64(s.Items), s.Alph
 
 func (s Shuffle) attained() float64 { return directed.MulDown(float64(s.Items), s.Alpha0) }
 
-// joint checks s. alpha0 stays 0.
-func (s Shuffle) joint(op string) (joint, error) {
+// check returns s in the units of joint, without its alpha0, or what is wrong with it.
+func (s Shuffle) check(op string) (joint, error) {
 	bad := func(arg string, v float64, want string) (joint, error) {
 		return joint{}, fault.Value(op, "Shuffle."+arg, v, want)
 	}
@@ -343,136 +246,4 @@ func (s Shuffle) joint(op string) (joint, error) {
 		b.near = near
 	}
 	return b, nil
-}
-
-// jointFor checks s and p, whose level per diameter is alpha.
-func (s Shuffle) jointFor(op string, p Promise) (b joint, alpha float64, err error) {
-	b, err = s.joint(op)
-	alpha, low := b.alpha(op, "p.Alpha", p.Alpha)
-	return b, alpha, cmp.Or(err, slack(op, "p.Delta", p.Delta), low)
-}
-
-// setAlpha0 sets the level of the randomizer, v per unit of distance.
-func (b *joint) setAlpha0(op, arg string, v float64) error {
-	b.set(directed.MulUp(v, b.diameter))
-	if b.alpha0 >= minUnit && b.alpha0 <= maxLevel {
-		return nil
-	}
-	return fault.Value(op, arg, v, "a number in [1e-100, 700]/Diameter")
-}
-
-// alpha is a level of v per unit of distance over the diameter, rounded down.
-func (b joint) alpha(op, arg string, v float64) (float64, error) {
-	a := directed.MulDown(v, b.diameter)
-	if a >= minUnit && a <= 1/minUnit {
-		return a, nil
-	}
-	return 0, fault.Value(op, arg, v, "a number in [1e-100, 1e100]/Diameter")
-}
-
-func within(op, arg string, v, lo, hi float64, want string) error {
-	if v >= lo && v <= hi {
-		return nil
-	}
-	return fault.Value(op, arg, v, want)
-}
-
-// slack checks a delta.
-func slack(op, arg string, v float64) error {
-	if v == 0 || v >= minSlack && v < 1 {
-		return nil
-	}
-	return fault.Value(op, arg, v, "0 or a number in [1e-300, 1)")
-}
-
-// theorem is the name of the bound.
-func (b joint) theorem() Theorem {
-	if b.items == 1 {
-		return SingleItem
-	}
-	return Joint
-}
-
-func (b joint) rootTol() float64 {
-	if b.varies() {
-		return varyRootTol
-	}
-	return rootTol
-}
-
-// level returns an alpha at which the bound reaches delta, the upper end of a bracket of
-// relative width rootTol, or top.
-func (b joint) level(ctx context.Context, logDelta, top float64) (float64, error) {
-	hi := top
-	if b.varies() { // start from the quick bound, which p(d) can only better
-		var err error
-		if hi, err = b.quick().level(ctx, logDelta, top); err != nil {
-			return 0, err
-		}
-	}
-	t := b.thresholds(logDelta, 0, 1)
-	return lowest(hi, b.rootTol(), func(alpha float64) (bool, error) { return t.proves(ctx, alpha) })
-}
-
-// lowest returns the upper end of a bracket of relative width tol of where ok ceases to
-// hold below top, where it is known to. It looks no farther down than 2^-40 of top.
-func lowest(top, tol float64, ok func(float64) (bool, error)) (float64, error) {
-	for lo, hi := top/2, top; ; lo, hi = lo/2, lo {
-		holds, err := ok(lo)
-		switch {
-		case err != nil:
-			return 0, err
-		case !holds:
-			_, hi, err = search.Bisect(lo, hi, tol, ok)
-			return hi, err
-		case lo < top*0x1p-40:
-			return lo, nil
-		}
-	}
-}
-
-// budget returns the largest alpha0 found, from lo up, at which the bound proves alpha and delta.
-// level ends up to its tolerance above the least, and is to say no more than alpha of the result.
-func (b joint) budget(ctx context.Context, logDelta, alpha, lo float64) (float64, error) {
-	tol := rootTol
-	if !b.plain {
-		var err error
-		lo, err = b.quick().budget(ctx, logDelta, alpha, lo)
-		mixed := mixes(lo, b.others)
-		if err != nil || b.clones == Dominated && !mixed {
-			return lo, err
-		}
-		if mixed || b.varies() {
-			tol = varyRootTol
-		}
-	}
-	alpha *= 1 - float64(3*tol)
-	return largest(lo, tol, func(alpha0 float64) (bool, error) {
-		b := b
-		b.set(alpha0)
-		return b.thresholds(logDelta, 0, 1).proves(ctx, alpha)
-	})
-}
-
-// largest returns the largest x up to maxLevel found at which ok holds, from lo up, where it is
-// known to.
-func largest(lo, tol float64, ok func(float64) (bool, error)) (float64, error) {
-	fails := func(x float64) (bool, error) {
-		if x > maxLevel {
-			return true, nil
-		}
-		holds, err := ok(x)
-		return !holds, err
-	}
-	hi := 2 * lo
-	for {
-		if failed, err := fails(hi); err != nil {
-			return 0, err
-		} else if failed {
-			break
-		}
-		lo, hi = hi, 2*hi
-	}
-	lo, _, err := search.Bisect(lo, hi, tol, fails)
-	return lo, err
 }

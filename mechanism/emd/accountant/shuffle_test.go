@@ -96,7 +96,7 @@ func TestJoint_SupremumBoundsTheGrid(t *testing.T) {
 		const n = 400
 		var pts []*point
 		for i := range n + 1 {
-			if w := float64(i) / n; w >= c.b.least() {
+			if w := float64(i) / n; w >= c.b.leastMean() {
 				p := s.at(w)
 				s.know(p)
 				pts = append(pts, p)
@@ -109,7 +109,7 @@ func TestJoint_SupremumBoundsTheGrid(t *testing.T) {
 			}
 		}
 		for i := range 401 {
-			if w := at + float64(i-200)/200/n; w >= c.b.least() && w > 0 && w <= 1 {
+			if w := at + float64(i-200)/200/n; w >= c.b.leastMean() && w > 0 && w <= 1 {
 				s.know(s.at(w))
 			}
 		}

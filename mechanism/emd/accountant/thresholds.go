@@ -44,7 +44,7 @@ func (b joint) gain(tau, w float64) float64 {
 // thresholds finds fixed thresholds, as far up as asked for.
 type thresholds struct {
 	joint
-	fixed  cover
+	cover  cover
 	w      float64 // where G is taken, 1 but for a change that is known
 	target float64 // ln delta; those with G above it are of no use at w
 	grid   []float64
@@ -62,18 +62,21 @@ const (
 	chernoffLoss = 3
 	// minTol is the relative width of a minimum: with d^2G/(d ln tau)^2 below 10^5 G is found to 1e-7.
 	minTol = 1e-6
+	// rootTol is the relative width to which levels and budgets are bisected;
+	// varyRootTol goes with varyTol.
+	rootTol, varyRootTol = 1e-9, 1e-4
 )
 
 // thresholds returns the search for those with G <= target at w that hold from least on. w may
 // have been rounded up, and what hides the items grows with it.
 func (b joint) thresholds(target, least, w float64) *thresholds {
-	t := &thresholds{joint: b, fixed: b.clonesAt(least * (1 - 0x1p-50)), w: w, target: target}
+	t := &thresholds{joint: b, cover: b.coverAt(least * (1 - 0x1p-50)), w: w, target: target}
 	if b.items == 1 {
 		return t // f is exact, hence monotone
 	}
 	t.grid = append(t.grid, 0)
 	low := 1.0 / 3
-	for least := gridLow / math.Sqrt(1+float64(float64(b.others)*t.fixed.p)); low > least; {
+	for lowest := gridLow / math.Sqrt(1+float64(float64(b.others)*t.cover.p)); low > lowest; {
 		low /= gridStep
 	}
 	for ; low < 0.3; low *= gridStep {
@@ -133,7 +136,7 @@ func (t *thresholds) look(i int) float64 {
 
 // estimate returns Chernoff's bound of G less its loss.
 func (t *thresholds) estimate(tau float64) float64 {
-	c := t.fixed
+	c := t.cover
 	if len(c.parts) > 0 {
 		c.p = max(c.p, c.parts[0].clones())
 	}
@@ -148,7 +151,7 @@ func (t *thresholds) estimate(tau float64) float64 {
 
 // keep returns G(tau), and keeps the threshold if it is of use.
 func (t *thresholds) keep(tau float64) float64 {
-	psi := t.fixed.logRatio(tau)
+	psi := t.cover.logRatio(tau)
 	g := t.gain(tau, t.w) + psi
 	if g <= t.target {
 		t.found = append(t.found, threshold{tau, psi})
@@ -161,7 +164,7 @@ func (t *thresholds) keep(tau float64) float64 {
 func (t *thresholds) minimize(ctx context.Context, lo, hi float64) error {
 	x, _, err := search.Least(lo, hi, minTol, func(x float64) (float64, error) {
 		tau := math.Tanh(x)
-		return t.gain(tau, t.w) + t.fixed.logRatio(tau), ctx.Err()
+		return t.gain(tau, t.w) + t.cover.logRatio(tau), ctx.Err()
 	})
 	if err == nil {
 		t.keep(math.Tanh(x))
@@ -174,7 +177,7 @@ func (t *thresholds) minimize(ctx context.Context, lo, hi float64) error {
 func (t *thresholds) least(ctx context.Context, eps float64) (float64, error) {
 	tau := t.tau(eps, t.w) * (1 - tauErr)
 	fixed, err := t.upTo(ctx, tau)
-	return logUp(min(t.gain(tau, t.w)+t.fixed.logRatio(tau), t.hold(fixed, tau, t.w))), err
+	return logUp(min(t.gain(tau, t.w)+t.cover.logRatio(tau), t.byFixed(fixed, tau, t.w))), err
 }
 
 // proves reports that the bound is at most target at level alpha.
@@ -199,4 +202,88 @@ func (b joint) value(ctx context.Context, alpha float64) (float64, error) {
 		return 0, err
 	}
 	return b.sup(ctx, alpha, fixed, func(best, bound float64) bool { return best > 0 })
+}
+
+func (b joint) rootTol() float64 {
+	if b.varies() {
+		return varyRootTol
+	}
+	return rootTol
+}
+
+// level returns an alpha at which the bound reaches delta, the upper end of a bracket of
+// relative width rootTol, or top.
+func (b joint) level(ctx context.Context, logDelta, top float64) (float64, error) {
+	hi := top
+	if b.varies() { // start from the quick bound, which p(d) can only better
+		var err error
+		if hi, err = b.quick().level(ctx, logDelta, top); err != nil {
+			return 0, err
+		}
+	}
+	t := b.thresholds(logDelta, 0, 1)
+	return lowest(hi, b.rootTol(), func(alpha float64) (bool, error) { return t.proves(ctx, alpha) })
+}
+
+// lowest returns the upper end of a bracket of relative width tol of where ok ceases to
+// hold below top, where it is known to. It looks no farther down than 2^-40 of top.
+func lowest(top, tol float64, ok func(float64) (bool, error)) (float64, error) {
+	for lo, hi := top/2, top; ; lo, hi = lo/2, lo {
+		holds, err := ok(lo)
+		switch {
+		case err != nil:
+			return 0, err
+		case !holds:
+			_, hi, err = search.Bisect(lo, hi, tol, ok)
+			return hi, err
+		case lo < top*0x1p-40:
+			return lo, nil
+		}
+	}
+}
+
+// budget returns the largest alpha0 found, from lo up, at which the bound proves alpha and delta.
+// level ends up to its tolerance above the least, and is to say no more than alpha of the result.
+func (b joint) budget(ctx context.Context, logDelta, alpha, lo float64) (float64, error) {
+	tol := rootTol
+	if !b.plain {
+		var err error
+		lo, err = b.quick().budget(ctx, logDelta, alpha, lo)
+		mixed := mixes(lo, b.others)
+		if err != nil || b.clones == Dominated && !mixed {
+			return lo, err
+		}
+		if mixed || b.varies() {
+			tol = varyRootTol
+		}
+	}
+	alpha *= 1 - float64(3*tol)
+	return largest(lo, tol, func(alpha0 float64) (bool, error) {
+		b := b
+		b.set(alpha0)
+		return b.thresholds(logDelta, 0, 1).proves(ctx, alpha)
+	})
+}
+
+// largest returns the largest x up to maxLevel found at which ok holds, from lo up, where it is
+// known to.
+func largest(lo, tol float64, ok func(float64) (bool, error)) (float64, error) {
+	fails := func(x float64) (bool, error) {
+		if x > maxLevel {
+			return true, nil
+		}
+		holds, err := ok(x)
+		return !holds, err
+	}
+	hi := 2 * lo
+	for {
+		if failed, err := fails(hi); err != nil {
+			return 0, err
+		} else if failed {
+			break
+		}
+		lo, hi = hi, 2*hi
+	}
+	lo, _, err := search.Bisect(lo, hi, tol, fails)
+	return lo, err
 }

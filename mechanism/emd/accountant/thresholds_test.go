@@ -158,7 +158,7 @@ func TestRandomizerMoved_Ordered(t *testing.T) {
 	} {
 		all, most := testkit.Must(s.Level(bg, delta)).Value, 0.0
 		for _, v := range []Moved{{m, m}, {m, 3.3}, {m, 1.2}, {m, 1}, {2, 1.3}, {1, 1}, {1, 0.3}, {3, 0.2}} {
-			e, loose := testkit.Must(s.MovedLevel(bg, v, delta)).Value, testkit.Must(s.known().alone.MovedLevel(bg, v, delta)).Value
+			e, loose := testkit.Must(s.MovedLevel(bg, v, delta)).Value, testkit.Must(s.byRows().alone.MovedLevel(bg, v, delta)).Value
 			if most = max(most, e/v.Distance*m); e > loose {
 				t.Errorf("%s, %+v: %g, by the level %g", name, v, e, loose)
 			}

@@ -36,7 +36,7 @@ func TestShuffle_UnitIsRoundedOutward(t *testing.T) {
 			{"Alpha0", b.alpha0, 1, new(big.Rat).Mul(testkit.Ratio(s.Alpha0), d)},
 			{"Alpha", alpha, -1, new(big.Rat).Mul(testkit.Ratio(s.Alpha), d)},
 			{"the nearest item", b.near, -1, over},
-			{"the least w", b.least(), -1, new(big.Rat).Quo(over, items)},
+			{"the least w", b.leastMean(), -1, new(big.Rat).Quo(over, items)},
 			{"pure composition", s.shuffle().pure(), 1, new(big.Rat).Mul(items, testkit.Ratio(s.Alpha0))},
 		} {
 			if testkit.Ratio(c.got).Cmp(c.want) == -c.side {
@@ -47,7 +47,7 @@ func TestShuffle_UnitIsRoundedOutward(t *testing.T) {
 		if s.Items == 1 {
 			moved = 1
 		}
-		if b.clonesAt(1).p != s.Clones.probability(b.alpha0, moved) {
+		if b.coverAt(1).p != s.Clones.probability(b.alpha0, moved) {
 			t.Fatalf("%+v: the clones are those of another distance", s)
 		}
 	}

@@ -212,6 +212,29 @@ type coins struct {
 	lo, hi   float64
 }
 
+// twoOutputs is the veil of a randomizer with two outputs, whose least and most
+// probabilities are given.
+func twoOutputs(from, to, least, most []float64) *coins {
+	one := 1 // the output that x favors
+	if from[1] < to[1] {
+		one = 0
+	}
+	up := func(p float64) float64 { return min(1, coarse(p*(1+rowErr), true)) }
+	down := func(p float64) float64 { return coarse(p*(1-rowErr), false) }
+	return &coins{
+		from: [2]float64{down(from[one]), up(from[one])}, to: [2]float64{down(to[one]), up(to[one])},
+		lo: down(least[one]), hi: up(most[one]),
+	}
+}
+
+// response is the veil of randomized response of level eps, of which every randomizer
+// with two inputs and that level is a function.
+func response(eps float64) *coins {
+	wrong := coarse(directed.DivDown(1, directed.AddUp(1, directed.ExpUp(eps))), false)
+	right := directed.SubUp(1, wrong)
+	return &coins{[2]float64{right, right}, [2]float64{wrong, wrong}, wrong, right}
+}
+
 // ranges is how many numbers of others at hi are looked at: they cost a share of
 // 1/ranges of the records, half of it in the level.
 const ranges = 16

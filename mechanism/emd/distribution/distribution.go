@@ -253,24 +253,6 @@ func (d *Distribution[P]) release(ctx context.Context, op string, model emd.Mode
 	return r, nil
 }
 
-// roundMean divides sums by m, each rounded to one of the two integers nearest
-// such that its expectation is exact.
-func roundMean(rng *rand.Rand, sums []int64, m int64) {
-	if m == 1 {
-		return
-	}
-	for i, s := range sums {
-		q, rest := s/m, s%m
-		if rest < 0 {
-			q, rest = q-1, rest+m
-		}
-		if rest > 0 && rng.Int64N(m) < rest {
-			q++
-		}
-		sums[i] = q
-	}
-}
-
 func (d *Distribution[P]) addNoise(rng *rand.Rand, sum []int64) {
 	for i, s := range sum {
 		sum[i] = exact.AddDiscreteLaplace(rng, s, d.a)

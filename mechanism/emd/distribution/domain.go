@@ -13,9 +13,10 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/sample"
 	"github.com/metricdp/metricdp/internal/spanning"
 	"github.com/metricdp/metricdp/mechanism/emd/internal/check"
-	"github.com/metricdp/metricdp/mechanism/emd/internal/hierarchy"
+	"github.com/metricdp/metricdp/mechanism/emd/internal/edges"
 	"github.com/metricdp/metricdp/mechanism/emd/internal/interval"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -86,7 +87,7 @@ func Tree(t *metric.Tree) *Domain[int] {
 			}
 		}
 		g.plan = func(_ context.Context, op string, s setting) (plan[int], error) {
-			h := hierarchy.Tree{}
+			h := edges.Tree{}
 			for _, v := range order {
 				p, l := t.Parent(v), int64(0)
 				if p >= 0 {
@@ -191,6 +192,25 @@ func (p plan[P]) level(alpha float64) float64 {
 	return directed.Log1pDown(directed.DivDown(alpha, p.lipschitz))
 }
 
+// mean is the mean of Phi under weights of the outputs, to 40 bits.
+func (p plan[P]) mean(weights []float64) []float64 {
+	units := min(1<<40, math.MaxInt64/2/p.Largest())
+	n := make([]int64, len(weights))
+	sample.Divide(weights, units, n)
+	acc := make([]int64, p.Work())
+	for i, c := range n {
+		if c > 0 {
+			p.add(acc, i, c)
+		}
+	}
+	p.Finish(acc)
+	y := make([]float64, p.Dim())
+	for i := range y {
+		y[i] = float64(acc[i]) / float64(units)
+	}
+	return y
+}
+
 // fingerprint is a checksum of the map: of the domain's numbers, or else of the
 // vectors of all items. Equal plans have equal ones.
 func (p plan[P]) fingerprint(unit metric.Unit, named []float64) uint32 {
@@ -245,8 +265,8 @@ const maxPositions = 1 << 51
 
 // treePlan is the plan of a tree whose path metric, times the quantum, exceeds no
 // distance.
-func treePlan(t hierarchy.Tree, s setting) plan[int] {
-	m := hierarchy.New(t, s.quantum, s.noise/s.quantum, s.spacing/s.quantum)
+func treePlan(t edges.Tree, s setting) plan[int] {
+	m := edges.New(t, s.quantum, s.noise/s.quantum, s.spacing/s.quantum)
 	return finitePlan(m, 1/s.quantum, m.Add)
 }
 
@@ -275,6 +295,24 @@ func finitePlan(m shape, lipschitz float64, add func(acc []int64, x int, count i
 				return nil
 			}
 		},
+	}
+}
+
+// roundMean divides sums by m, each rounded to one of the two integers nearest
+// such that its expectation is exact.
+func roundMean(rng *rand.Rand, sums []int64, m int64) {
+	if m == 1 {
+		return
+	}
+	for i, s := range sums {
+		q, rest := s/m, s%m
+		if rest < 0 {
+			q, rest = q-1, rest+m
+		}
+		if rest > 0 && rng.Int64N(m) < rest {
+			q++
+		}
+		sums[i] = q
 	}
 }
 
@@ -315,7 +353,7 @@ func ultrametricPlan(order []int, heights []float64) func(context.Context, strin
 			}
 		})
 		last := 2*n - 2
-		t := hierarchy.Tree{Parent: make([]int, 2*n-1), Length: make([]int64, 2*n-1), Items: make([]int, n)}
+		t := edges.Tree{Parent: make([]int, 2*n-1), Length: make([]int64, 2*n-1), Items: make([]int, n)}
 		for v := range last {
 			t.Parent[last-v], t.Length[last-v] = last-parent[v], length[v]
 		}

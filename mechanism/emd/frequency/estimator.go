@@ -112,7 +112,7 @@ func NewClustered(ctx context.Context, g *GKRR, model emd.Model, o *Options) (*E
 }
 
 // onItems is what both share; it also returns the diameter.
-func onItems(ctx context.Context, op string, c *mechanism.Channel, space metric.Finite, model emd.Model, o *ItemWiseOptions, own *known) (*Estimator, *ItemWise, float64, error) {
+func onItems(ctx context.Context, op string, c *mechanism.Channel, space metric.Finite, model emd.Model, o *ItemWiseOptions, own *onSpace) (*Estimator, *ItemWise, float64, error) {
 	model, e, err := checkOn(ctx, op, model, space)
 	if err != nil {
 		return nil, nil, 0, err

@@ -196,7 +196,7 @@ const denseItems = 1024 // 8 MB
 // kinds is the mechanism on three of the items, which have all kinds of changes: within a cluster and
 // out of it. Every output is as seldom of one of the three as of any item, so that they hide a
 // change as little as all do.
-func (g *GKRR) kinds(ctx context.Context) (*known, error) {
+func (g *GKRR) kinds(ctx context.Context) (*onSpace, error) {
 	items := []int{0, 1, 2}
 	if t := g.space.Size(); t > 1 && g.space.Clusters() > 1 {
 		items[2] = t
@@ -208,7 +208,7 @@ func (g *GKRR) kinds(ctx context.Context) (*known, error) {
 		return nil, err
 	}
 	c, err := mechanism.NewChannel(ctx, mechanism.Rows{Inputs: len(items), Outputs: k, Log: true, Fill: func(i int, dst []float64) { g.row(items[i], dst) }}, nil)
-	return &known{c, space}, err
+	return &onSpace{c, space}, err
 }
 
 // mostItemBytes is the memory for an item, in the table and while it is made.

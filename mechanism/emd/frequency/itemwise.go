@@ -69,15 +69,15 @@ func NewItemWise(ctx context.Context, c *mechanism.Channel, model emd.Model, o *
 	return buildItemWise(ctx, "frequency: NewItemWise", c, model, o, nil)
 }
 
-// known is a channel by whose probabilities a level is found, on a space.
-type known struct {
+// onSpace is a channel by whose probabilities a level is found, on a space.
+type onSpace struct {
 	c     *mechanism.Channel
 	space metric.Finite
 }
 
 // buildItemWise is NewItemWise for the constructor op, by the probabilities of own where it is not
 // nil, or of c on a small Space.
-func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model emd.Model, o *ItemWiseOptions, own *known) (*ItemWise, error) {
+func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model emd.Model, o *ItemWiseOptions, own *onSpace) (*ItemWise, error) {
 	o = cmp.Or(o, &ItemWiseOptions{})
 	if c == nil {
 		return nil, fault.Empty(op, "c", 0)
@@ -102,7 +102,7 @@ func buildItemWise(ctx context.Context, op string, c *mechanism.Channel, model e
 	level := accountant.Bound{Theorem: accountant.PureComposition}
 	if s.Alpha0 = alpha0; alpha0 > 0 {
 		if own == nil && o.Space != nil && c.Len() <= maxOwn {
-			own = &known{c, o.Space}
+			own = &onSpace{c, o.Space}
 		}
 		if level, err = s.Level(ctx, o.Delta); err == nil && own != nil && model.Trust != emd.Local {
 			level, err = own.level(ctx, s, o.Delta, level)
@@ -137,7 +137,7 @@ const maxOwn = 16
 
 // level is the level of the channel's own probabilities, or s's where that is no more or
 // [accountant.NewRandomizer] does not take the channel.
-func (k *known) level(ctx context.Context, s accountant.Shuffle, delta float64, level accountant.Bound) (accountant.Bound, error) {
+func (k *onSpace) level(ctx context.Context, s accountant.Shuffle, delta float64, level accountant.Bound) (accountant.Bound, error) {
 	if delta == 0 {
 		return level, nil
 	}
@@ -185,11 +185,11 @@ func shuffleOf(ctx context.Context, op string, model emd.Model, space metric.Fin
 
 // checkOn checks a model on space, whose distances it returns: see [emd.Model].Diameter.
 func checkOn(ctx context.Context, op string, m emd.Model, space metric.Finite) (emd.Model, check.Distances, error) {
-	known := m
+	filled := m
 	if m.Diameter == 0 {
-		known.Diameter = 1 // as good as any, until the distances are read
+		filled.Diameter = 1 // as good as any, until the distances are read
 	}
-	if _, err := known.Check(op); err != nil {
+	if _, err := filled.Check(op); err != nil {
 		return m, check.Distances{}, err
 	}
 	e, err := check.DistancesOf(ctx, op, space)

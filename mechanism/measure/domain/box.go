@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"sync"
 
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/mechanism/measure/internal/column"
 )
 
@@ -123,7 +125,7 @@ func newBox(op string, columns []Column, o *BoxOptions) (*box, error) {
 				return nil, err
 			}
 		}
-		if splits, err = roundRobin(op, b.factors, opt.Depth); err != nil {
+		if splits, err = splitLongest(op, b.factors, opt.Depth); err != nil {
 			return nil, err
 		}
 	}
@@ -169,4 +171,101 @@ func (b *box) checkSplits(op string, a int) error {
 		return &fault.ValueError{Op: op, Arg: "Splits.column", Index: a, Value: float64(n), Want: fmt.Sprintf("at most %d parts in all", plan.Most)}
 	}
 	return nil
+}
+
+func (b *box) locate(x []float64) (int, error) {
+	const op = "domain: Domain.Cell"
+	if n := b.from[len(b.factors)]; len(x) != n {
+		return 0, fault.Private(fault.Size(op, "record", len(x), n))
+	}
+	leaf, parts := 0, b.parts[len(b.splits)]
+	for a, f := range b.factors {
+		q, err := f.Locate(x[b.from[a]:b.from[a+1]], parts[a])
+		if err != nil {
+			if v, ok := err.(*fault.ValueError); ok {
+				v.Index = b.from[a]
+			}
+			return 0, err
+		}
+		leaf += b.index(a, q)
+	}
+	if b.possible != nil {
+		s := b.buffers.Get().(*scratch)
+		defer b.buffers.Put(s)
+		if b.decode(len(b.splits), leaf, s.q); !b.allowsParts(s, len(b.splits), s.q) {
+			return 0, &fault.ValueError{Op: op, Arg: "record", Index: -1, Value: x[0], Want: "another: BoxOptions.Possible is false in its cell", Private: true}
+		}
+	}
+	return leaf, nil
+}
+
+func (b *box) distance(x, y []float64) float64 {
+	d := norm{p: b.p}
+	for a, f := range b.factors {
+		d.add(f.Distance(x[b.from[a]:b.from[a+1]], y[b.from[a]:b.from[a+1]]))
+	}
+	return d.value()
+}
+
+// write writes the point of parts q of depth l, with an rng a uniform one.
+func (b *box) write(x []float64, l int, q []int, rng *rand.Rand) {
+	for a, f := range b.factors {
+		f.Point(x[b.from[a]:b.from[a+1]], column.Part{Cuts: b.cuts[l][a], Of: b.parts[l][a], Place: q[a]}, rng)
+	}
+}
+
+// pointTries is how often a possible point of a region is looked for.
+const pointTries = 64
+
+// at returns the center of a region, with an rng a uniform point of it. Where that is not possible
+// it is a uniform one that is, and where these are rare one of a cell found by going down.
+func (b *box) at(rng *rand.Rand, v node) []float64 {
+	s := b.buffers.Get().(*scratch)
+	defer b.buffers.Put(s)
+	x := make([]float64, b.from[len(b.factors)])
+	b.decode(v.Level, v.Index, s.q)
+	b.write(x, v.Level, s.q, rng)
+	if b.possible == nil || b.allowsRecord(s, x) {
+		return x
+	}
+	if rng == nil {
+		rng = random.Seeded(uint64(v.Index))
+	}
+	l, q, m := v.Level, s.q, masked{b: b}
+	for i := range 2 * pointTries {
+		if i >= pointTries {
+			l, q = m.descend(v.Level, s.q, rng)
+		}
+		if b.write(x, l, q, rng); b.allowsRecord(s, x) {
+			break
+		}
+	}
+	return x
+}
+
+// norm accumulates the p-norm of a vector with entries >= 0, as a multiple of
+// the largest so that no power overflows.
+type norm struct{ p, top, sum float64 }
+
+func (n *norm) add(x float64) {
+	switch {
+	case math.IsInf(n.p, 1):
+		n.top = max(n.top, x)
+	case n.p == 1:
+		n.top += x
+	case n.p == 2:
+		n.top = math.Hypot(n.top, x)
+	case x > n.top:
+		n.sum = float64(n.sum*math.Pow(n.top/x, n.p)) + 1
+		n.top = x
+	case x > 0:
+		n.sum += math.Pow(x/n.top, n.p)
+	}
+}
+
+func (n *norm) value() float64 {
+	if n.sum == 0 {
+		return n.top
+	}
+	return n.top * math.Pow(n.sum, 1/n.p)
 }

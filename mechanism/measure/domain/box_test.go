@@ -132,7 +132,7 @@ func TestBox_RegionsHoldTheirPoints(t *testing.T) {
 				}
 				return true
 			}
-			b.allows(s, l, q)
+			b.allowsParts(s, l, q)
 			b.possible = nil
 			for a, f := range b.factors {
 				p := column.Part{Cuts: b.cuts[l][a], Of: b.parts[l][a], Place: q[a]}

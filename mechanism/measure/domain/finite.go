@@ -175,7 +175,7 @@ func (n *net) over(ctx context.Context, op, kind string, g *region.Geometry, hub
 	if err != nil {
 		return nil, err
 	}
-	distances, err := sketch(ctx, len(at), len(at), func(i, j int) (float64, error) { return read(op, n.f, at[i], at[j]) })
+	distances, err := sketch(ctx, len(at), len(at), func(i, j int) (float64, error) { return distanceOf(op, n.f, at[i], at[j]) })
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +236,7 @@ func (n *net) largest(ctx context.Context, op string, shape float64) (float64, e
 	}
 	far, next := 0.0, 0.0
 	for j := range n.f.Len() {
-		d, err := read(op, n.f, 0, j)
+		d, err := distanceOf(op, n.f, 0, j)
 		if err != nil {
 			return 0, err
 		}
@@ -281,7 +281,7 @@ func measureNode(ctx context.Context, op string, t *walk.Tree, f metric.Finite, 
 			cf, ce := t.LeafRange(c)
 			r, far := 0.0, 0.0
 			for x := cf; x < ce; x++ {
-				d, err := read(op, f, at[h], at[x])
+				d, err := distanceOf(op, f, at[h], at[x])
 				if err != nil {
 					return s, hub, err
 				}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/search"
 )
 
 // grid is a tree of product cells: level l divides every cell above it along
@@ -142,49 +141,4 @@ func (g *grid) decode(l, index int, q []int) {
 			}
 		}
 	}
-}
-
-// partsAt is into how many parts cells of side t cut a length.
-func partsAt(length, t float64) float64 { return max(1, length/t) }
-
-// planLevels returns splits for h levels and about the given number of cells
-// in all, of arities as equal and cells as near to cubes as whole numbers allow:
-// after level l there are cells^(l/h) cells, of one side t in all columns that
-// are longer than t. Levels that would divide nothing are left out.
-func planLevels(cols []float64, cells float64, h int) [][]int {
-	have := slices.Repeat([]int{1}, len(cols))
-	var splits [][]int
-	for l := 1; l <= h; l++ {
-		t := sideFor(cols, math.Pow(cells, float64(l)/float64(h)))
-		row, arity := make([]int, len(cols)), 1
-		for a, e := range cols {
-			row[a] = max(1, int(math.Round(partsAt(e, t)/float64(have[a]))))
-			have[a] *= row[a]
-			arity *= row[a]
-		}
-		if arity > 1 {
-			splits = append(splits, row)
-		}
-	}
-	return splits
-}
-
-// sideFor returns the least side with at most the given number of cells, found by its logarithm;
-// 2^-60 of the longest column is small enough for every number that maxCells admits.
-func sideFor(cols []float64, cells float64) float64 {
-	top := 0.0
-	for _, e := range cols {
-		top = max(top, e)
-	}
-	// One part in 2^20 above the target still counts as the target, or a whole
-	// number of cells would be missed by rounding.
-	cells *= 1 + 0x1p-20
-	_, side := search.Change(math.Log2(top)-60, math.Log2(top), 0x1p-56, func(log float64) bool {
-		n := 1.0
-		for _, e := range cols {
-			n *= partsAt(e, math.Exp2(log))
-		}
-		return n <= cells
-	})
-	return math.Exp2(side)
 }

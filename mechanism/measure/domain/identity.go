@@ -63,8 +63,8 @@ func sketch(ctx context.Context, n, most int, distance func(i, j int) (float64, 
 	return [sha256.Size]byte(h.Sum(nil)), nil
 }
 
-// read returns a distance of f, or an error if it is none.
-func read(op string, f metric.Finite, i, j int) (float64, error) {
+// distanceOf returns a distance of f, or an error if it is none.
+func distanceOf(op string, f metric.Finite, i, j int) (float64, error) {
 	d := f.Distance(i, j)
 	if !(d >= 0) || math.IsInf(d, 1) {
 		return d, notADistance(op, i, j, d, "a finite number >= 0")

@@ -25,7 +25,7 @@ func On[P any](ctx context.Context, d *Domain[int], p *metric.Points[P]) (*Domai
 		return nil, &fault.SizeError{Op: op, Arg: "p", Got: n, Want: fmt.Sprint(d.points)}
 	}
 	distances, err := sketch(ctx, p.Len(), 8, func(i, j int) (float64, error) {
-		x, err := read(op, p, i, j)
+		x, err := distanceOf(op, p, i, j)
 		if y := d.space.Distance(i, j); err == nil && x > y*(1+1e-9) {
 			err = notADistance(op, i, j, x, fmt.Sprintf("at most %v, as in the metric of d", y))
 		}

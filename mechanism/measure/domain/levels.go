@@ -21,12 +21,12 @@ type schedule struct {
 	deeper      bool    // whether what need not be told apart is cut too
 }
 
-// roundRobin returns the splits of a box, down to the depth of [BoxOptions], or for 0 as
+// splitLongest returns the splits of a box, down to the depth of [BoxOptions], or for 0 as
 // deep as ints and float64 allow. Each level splits the longest column. A category or a
 // depth of a taxonomy is split alone; numeric columns within a factor sqrt 2 of the longest
 // are split together, so that cells stay nearly cubic and those of a cube have 2^d parts: the
 // rule of package adaptive takes a level's bits for the dimension.
-func roundRobin(op string, columns []column.Column, depth float64) (splits [][]int, err error) {
+func splitLongest(op string, columns []column.Column, depth float64) (splits [][]int, err error) {
 	s := &schedule{columns: columns, cuts: make([]int, len(columns)), parts: slices.Repeat([]int{1}, len(columns)), deeper: true}
 	for _, c := range columns {
 		s.plans = append(s.plans, c.Plan())

@@ -20,9 +20,9 @@ type scratch struct {
 	lo, hi []float64
 }
 
-// allows is the user's Possible on parts q of depth l, but true where a value may be
+// allowsParts is the user's Possible on parts q of depth l, but true where a value may be
 // missing or not.
-func (b *box) allows(s *scratch, l int, q []int) bool {
+func (b *box) allowsParts(s *scratch, l int, q []int) bool {
 	return !b.bounds(s.lo, s.hi, l, q) || b.possible(s.lo, s.hi)
 }
 
@@ -38,8 +38,8 @@ func (b *box) bounds(lo, hi []float64, l int, q []int) bool {
 	return true
 }
 
-// may is the user's Possible on a record.
-func (b *box) may(s *scratch, x []float64) bool {
+// allowsRecord is the user's Possible on a record.
+func (b *box) allowsRecord(s *scratch, x []float64) bool {
 	copy(s.lo, x)
 	copy(s.hi, x)
 	return b.possible(s.lo, s.hi)
@@ -57,7 +57,7 @@ func (m masked) possible(l int, q []int) bool {
 	}
 	s := b.buffers.Get().(*scratch)
 	defer b.buffers.Put(s)
-	return b.allows(s, l, q)
+	return b.allowsParts(s, l, q)
 }
 
 // parts returns the places and the parts of columns of up to most possible parts

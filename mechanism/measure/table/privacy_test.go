@@ -174,7 +174,7 @@ func TestRelease_ExactLevel(t *testing.T) {
 					outputs := random.Seeded(uint64(tape))
 					f := &forced{output: outputs.Int64N}
 					ledger := gradual.NewLedger(s.eps)
-					r := testkit.Must(s.measure(ctx, random.Seeded(1), newSource(f, ledger, rel, len(rows)), testkit.Must(s.locate(ctx, rows, nil))))
+					r := testkit.Must(s.build(ctx, random.Seeded(1), newSource(f, ledger, rel, len(rows)), testkit.Must(s.locate(ctx, rows, nil))))
 					if first == nil {
 						first, spent = r, gradual.Quanta-ledger.Left()
 					}

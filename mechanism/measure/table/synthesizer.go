@@ -192,7 +192,7 @@ func (s *Synthesizer) release(ctx context.Context, op string, rng *rand.Rand, ro
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	out, err := s.measure(ctx, rng, newSource(gradual.NewNoise(rng, ledger), ledger, s.opt.Relation, len(rows)), cells)
+	out, err := s.build(ctx, rng, newSource(gradual.NewNoise(rng, ledger), ledger, s.opt.Relation, len(rows)), cells)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
@@ -211,8 +211,8 @@ const (
 	lastSweeps = 40
 )
 
-// measure counts rows of the given cells, by column, and makes the population by the rng.
-func (s *Synthesizer) measure(ctx context.Context, rng *rand.Rand, src *source, cells [][]int) (*Release, error) {
+// build counts rows of the given cells, by column, and makes the population by the rng.
+func (s *Synthesizer) build(ctx context.Context, rng *rand.Rand, src *source, cells [][]int) (*Release, error) {
 	r, k := &Release{s: s}, len(s.parts)
 	n, varN := src.total(src.quanta(totalShare * src.left()))
 	total := func(trees []*adaptive.Gradual) int64 {
@@ -256,7 +256,7 @@ func (s *Synthesizer) measure(ctx context.Context, rng *rand.Rand, src *source, 
 	if err != nil {
 		return nil, err
 	}
-	picked, picks, err := r.pick(ctx, src, p, &levels, size)
+	picked, picks, err := r.pickPairs(ctx, src, p, &levels, size)
 	if err != nil {
 		return nil, err
 	}
@@ -306,9 +306,9 @@ func (s *Synthesizer) locate(ctx context.Context, rows [][]float64, number func(
 	})
 }
 
-// pick picks pairs and releases their tables, to which the population is made to fit; picks is how
+// pickPairs picks pairs and releases their tables, to which the population is made to fit; picks is how
 // often it spent the level of one.
-func (r *Release) pick(ctx context.Context, src *source, p *population.Population, levels *population.Levels, size []int) (picked []*cross, picks int, err error) {
+func (r *Release) pickPairs(ctx context.Context, src *source, p *population.Population, levels *population.Levels, size []int) (picked []*cross, picks int, err error) {
 	if levels.Picks == 0 {
 		return nil, 0, nil
 	}

@@ -7,9 +7,8 @@ import (
 
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/random"
-	"github.com/metricdp/metricdp/internal/sample"
+	"github.com/metricdp/metricdp/mechanism/emd/internal/edges"
 	"github.com/metricdp/metricdp/mechanism/emd/internal/feature"
-	"github.com/metricdp/metricdp/mechanism/emd/internal/hierarchy"
 	"github.com/metricdp/metricdp/mechanism/emd/internal/transport"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -93,7 +92,7 @@ func (m partition) W1(ctx context.Context, p, q []float64) (float64, error) {
 // nested is the map of a tree whose path metric exceeds no distance of the space,
 // under these.
 type nested struct {
-	*hierarchy.Map
+	*edges.Map
 	ground *finiteGround
 	hub    float64 // of a star, see [finiteGround.star]; +Inf for another tree
 }
@@ -106,9 +105,9 @@ func (t nested) Bound(_, deviation float64) float64 {
 	return min(t.Map.Bound(0, deviation), t.hub*deviation)
 }
 
-// nested measures the plan of a tree. O(n) distances for each level.
-func (g *finiteGround) nested(ctx context.Context, p plan[int]) (plan[int], error) {
-	t := p.shape.(*hierarchy.Map)
+// measured is the plan of a tree with the widths of its nodes in the space. O(n) distances for each level.
+func (g *finiteGround) measured(ctx context.Context, p plan[int]) (plan[int], error) {
+	t := p.shape.(*edges.Map)
 	first := make([]int, len(t.Parent))
 	clear(t.Wide)
 	for v := range first {
@@ -139,7 +138,7 @@ func (g *finiteGround) nested(ctx context.Context, p plan[int]) (plan[int], erro
 //	sum of d(c,x) |fit - truth| <= sqrt(k) deviation sqrt(sum of (d(c,x)/w_x)^2).
 func (g *finiteGround) star(ctx context.Context, s setting) (plan[int], error) {
 	n := g.space.Len()
-	t := hierarchy.Tree{Parent: []int{-1}, Length: []int64{0}, Items: make([]int, n)}
+	t := edges.Tree{Parent: []int{-1}, Length: []int64{0}, Items: make([]int, n)}
 	var row []float64
 	for x := range n {
 		if err := ctx.Err(); err != nil {
@@ -160,7 +159,7 @@ func (g *finiteGround) star(ctx context.Context, s setting) (plan[int], error) {
 		t.Parent, t.Length = append(t.Parent, 0), append(t.Length, int64(nearest/2/s.quantum)) // rounded down
 	}
 	s.spacing = s.quantum // nothing is pruned
-	p, err := g.nested(ctx, treePlan(t, s))
+	p, err := g.measured(ctx, treePlan(t, s))
 	if err != nil {
 		return p, err
 	}
@@ -199,7 +198,7 @@ func (g *finiteGround) subdominant(ctx context.Context, s setting) (plan[int], e
 	if err != nil {
 		return p, err
 	}
-	return g.nested(ctx, p)
+	return g.measured(ctx, p)
 }
 
 // centers is a partition of unity, no plan if it has more than so many entries a point.
@@ -250,23 +249,4 @@ func (g *finiteGround) simulate(ctx context.Context, p plan[int], s setting, eno
 		}
 	}
 	return sum, nil
-}
-
-// mean is the mean of Phi under weights of the outputs, to 40 bits.
-func (p plan[P]) mean(weights []float64) []float64 {
-	units := min(1<<40, math.MaxInt64/2/p.Largest())
-	n := make([]int64, len(weights))
-	sample.Divide(weights, units, n)
-	acc := make([]int64, p.Work())
-	for i, c := range n {
-		if c > 0 {
-			p.add(acc, i, c)
-		}
-	}
-	p.Finish(acc)
-	y := make([]float64, p.Dim())
-	for i := range y {
-		y[i] = float64(acc[i]) / float64(units)
-	}
-	return y
 }

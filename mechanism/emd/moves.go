@@ -88,7 +88,7 @@ func (g Guarantee) Protects(moves []Move) ([]Protection, error) {
 // String is for people: "moving a third of a user's items by 0.08 km on average
 // makes no result more than 1.95 times as likely", rounded up.
 func (p Protection) String() string {
-	s := fmt.Sprintf("moving %s of a user's items by %s on average ", fractionWords(p.Fraction), inWords(p.Distance, p.Unit))
+	s := fmt.Sprintf("moving %s of a user's items by %s on average ", fractionWords(p.Fraction), fault.Quantity(p.Distance, 6, p.Unit))
 	if math.IsInf(p.Factor, 1) || p.Delta >= 1 {
 		return s + "is not protected"
 	}

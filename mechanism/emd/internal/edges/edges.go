@@ -1,7 +1,7 @@
-// Package hierarchy maps the leaves of a tree to integers such that the mean of
+// Package edges maps the leaves of a tree to integers such that the mean of
 // many says how they are distributed: for each edge its length, below it, and 0
 // elsewhere.
-package hierarchy
+package edges
 
 import (
 	"cmp"
