@@ -7,8 +7,8 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/heap"
+	"github.com/metricdp/metricdp/internal/ipm"
 	"github.com/metricdp/metricdp/internal/parallel"
-	"github.com/metricdp/metricdp/lp/internal/ipm"
 )
 
 // A column decays from where its output is the best, and what is far from there counts for

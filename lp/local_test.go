@@ -5,10 +5,10 @@ import (
 	"math"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/ipm"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
-	"github.com/metricdp/metricdp/lp/internal/ipm"
 	"github.com/metricdp/metricdp/metric"
 )
 
