@@ -48,10 +48,15 @@ func (p *problem) extend(s *Solution, began time.Time) error {
 	return err
 }
 
+// work is what the program takes, in units of programStep.
+func (p *problem) work() float64 {
+	n := float64(p.n)
+	return n * n * n * float64(p.m)
+}
+
 // extends tells whether extend pays: the program takes long, or longer than is left.
 func (p *problem) extends() bool {
-	n := float64(p.n)
-	work := n * n * n * float64(p.m)
+	work := p.work()
 	return !p.bare && p.o.Prior == nil && p.n >= leastExtended && (work >= longWork || work*programStep > float64(p.left()))
 }
 

@@ -20,9 +20,10 @@ const (
 	// at first.
 	leftShare, mostLeftOut = 0.1, 0.05
 	// mostLocal is the share of the entries up to which it is worth while, mostWork the
-	// multiplications of a factorization, some localWork n^1.5 a^3 for a entries an input.
-	mostLocal           = 0.8
-	mostWork, localWork = 2e11, 6
+	// multiplications of a factorization, some localWork n^1.5 a^3 for a entries an input:
+	// quickWork where the whole program fits the memory.
+	mostLocal                      = 0.8
+	mostWork, quickWork, localWork = 2e11, 2e10, 6
 	// trusted is the decay up to which its channel is taken as it is: see clip.
 	trusted = 3
 	// suppliers are looked at where a cost is below its price.
@@ -81,8 +82,11 @@ func (g *merged) support(most float64) (support [][]int32, decay []float64) {
 		}
 		entries += len(list)
 	}
-	each := float64(entries) / float64(n)
-	if err != nil || each > mostLocal*float64(m) || localWork*math.Pow(float64(n), 1.5)*math.Pow(each, 3) > mostWork {
+	each, work := float64(entries)/float64(n), mostWork
+	if g.fits(ipm.LazyBytes(n, m, n)) == nil {
+		work = quickWork
+	}
+	if err != nil || each > mostLocal*float64(m) || localWork*math.Pow(float64(n), 1.5)*math.Pow(each, 3) > work {
 		return nil, nil
 	}
 	ends := make([][]int32, n)

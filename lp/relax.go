@@ -52,7 +52,9 @@ func (g *merged) relax(s *Solution, began time.Time) (err error) {
 	defer func() { g.prog.Support = nil }()
 	for range mostRelaxed {
 		var decay []float64
-		g.prog.Support, decay = g.support(leftShare * min(s.Gap, mostLeftOut) * math.Ldexp(s.DualBound, -g.exp))
+		if g.work() >= longWork {
+			g.prog.Support, decay = g.support(leftShare * min(s.Gap, mostLeftOut) * math.Ldexp(s.DualBound, -g.exp))
+		}
 		if g.plan, err = ipm.Prepare(g.ctx, &g.prog); err != nil {
 			return err
 		}
