@@ -97,6 +97,11 @@ func (g *merged) support(most float64) (support [][]int32, decay []float64) {
 	}
 	support = make([][]int32, m)
 	for w, has := range in {
+		if len(ends[home[w]]) == 0 {
+			return nil, nil
+		}
+		// Rows imply that entries are not negative from two inputs on.
+		has[home[w]], has[ends[home[w]][0]] = true, true
 		g.tie(home[w], ends, has)
 		for u, yes := range has {
 			if yes {

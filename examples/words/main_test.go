@@ -90,7 +90,7 @@ func TestWords_Inputs(t *testing.T) {
 		{"a 0\nb 1\n\n  c   3\n", nil, "3 words of in.txt in 1 dimensions"},
 		{"a 0 0\nb 3 4\nc 3 4\n", nil, "from 0 apart (b, c) to 5 (a, b)"},                   // two words with one vector
 		{"a 0 0\nb 3 4\nc ?\n", []string{"-kept", "0", "-n", "2", "-many", "0"}, "2 words"}, // what follows is not looked at
-		{"a 0 0\nb 3 4\nc 1 1\n", []string{"-time", "0"}, "by star"},
+		{"a 0 0\nb 3 4\nc 1 1\n", []string{"-time", "0"}, "by program"},
 		{"a 1 1\nb 1 1\n", nil, "all 2 words have one vector"},
 		{"a 0\nb 1\nc 3\n", []string{"-alpha", "1000"}, "OPTMech"},
 		{"a 0\nb 1\nc 3\n", []string{"-alpha", "1e-6"}, "Least worst loss"},

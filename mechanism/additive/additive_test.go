@@ -25,14 +25,6 @@ var (
 
 var inf, nan = math.Inf(1), math.NaN()
 
-func sample(n int, f func() float64) []float64 {
-	u := make([]float64, n)
-	for i := range u {
-		u[i] = f()
-	}
-	return u
-}
-
 func near(a, b, tol float64) bool { return math.Abs(a-b) <= tol*math.Abs(b) }
 
 // What is refused, and how: each error begins with what is given.

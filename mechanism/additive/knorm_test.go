@@ -11,9 +11,6 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
-// unseen is a grid far below what the distributions see.
-var unseen = &Options{Grid: 0x1p-25}
-
 // At alpha = 1: 2 for p = 1, which is independent Laplace noise, and on the line; d+1 for p = 2, as E
 // ||Z||^2 = d(d+1); (d+1)(d+2)/3 for p = +Inf, a Gamma(d+1) variate times a uniform one; and for p = 3 the
 // formula in the doc of SecondMoment.

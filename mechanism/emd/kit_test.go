@@ -7,7 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/mechanism"
 )
@@ -66,12 +65,4 @@ func binomialLaw(s int, p float64) []float64 {
 		law = next
 	}
 	return law
-}
-
-func wantValueError(t *testing.T, what string, err error, arg string) {
-	t.Helper()
-	var v *fault.ValueError
-	if !errors.As(err, &v) || v.Arg != arg {
-		t.Errorf("%s: error %v, want one about %s", what, err, arg)
-	}
 }
