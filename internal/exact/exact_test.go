@@ -67,6 +67,31 @@ func TestExpBounds_NestAndMultiply(t *testing.T) {
 	}
 }
 
+// Bounds at every precision and size hold e^(2^j): e by its series in integers, squared j times.
+func TestExpBounds_HighPrecision(t *testing.T) {
+	const w = 4200
+	e, term := new(big.Int), new(big.Int).Lsh(big.NewInt(1), w)
+	for i := int64(1); term.Sign() != 0; i++ { // each term is cut off by less than two units
+		e.Add(e, term)
+		term.Quo(term, big.NewInt(i))
+	}
+	v := new(big.Float).SetPrec(w).SetInt(e)
+	v.SetMantExp(v, -w)
+	for j := range 30 {
+		inverse := new(big.Float).SetPrec(w).Quo(big.NewFloat(1), v)
+		for _, prec := range []uint{64, 700, 1500, 4000} {
+			for x, want := range map[float64]*big.Float{math.Ldexp(1, j): v, -math.Ldexp(1, j): inverse} {
+				ln2Cache.v = nil // or a longer one takes part
+				lo, hi := ExpBounds(big.NewFloat(x), prec)
+				if width := new(big.Float).Sub(hi, lo); lo.Cmp(want) > 0 || hi.Cmp(want) < 0 || width.MantExp(nil) > lo.MantExp(nil)-int(prec) {
+					t.Errorf("e^%v at %d bits: off by 2^%d, width 2^%d of it", x, prec, new(big.Float).Sub(lo, want).MantExp(nil)-lo.MantExp(nil), width.MantExp(nil)-lo.MantExp(nil))
+				}
+			}
+		}
+		v.Mul(v, v)
+	}
+}
+
 func TestExpBounds_Extremes(t *testing.T) {
 	lo, hi := ExpBounds(big.NewFloat(-1e6), 128)
 	if lo.Sign() <= 0 || hi.MantExp(nil) != -1442695 {
