@@ -3,8 +3,11 @@ package lp
 import (
 	"fmt"
 	"math"
+	"math/big"
+	"slices"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/ipm"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -88,5 +91,48 @@ func TestComplete_PaysForWhatItGives(t *testing.T) {
 	}
 	if got := math.Ldexp(res.Lower, g.exp); !(got <= 2.15 && got > 2.15-1e-9) {
 		t.Errorf("bound %v, want 2.15", got)
+	}
+}
+
+// In exact arithmetic what an input receives costs its supplier exp of the budget times as much, and
+// the bound is no more than the prices left prove.
+func TestComplete_RoundsDown(t *testing.T) {
+	r := random.Seeded(51)
+	for i := range 600 {
+		e, loss := 3*r.Float64(), []float64{r.Float64(), 1 + r.Float64()}
+		f := space.Formula(2, func(i, j int) float64 { return e })
+		p := testkit.Must(read(t.Context(), "lp: Optimal", metric.Same(f), 1, &Options{Outputs: []int{0}, Loss: func(x, _ int) float64 { return loss[x] }}))
+		g := p.merge(0)
+		testkit.Check(t, g.impose())
+		g.prog.Support = [][]int32{nil}
+		z := []float64{r.Float64(), .5 + r.Float64()}
+		if i%2 == 0 { // whose sum is exact
+			z = []float64{.5, .5}
+		}
+		had := []float64{directed.MulDown(z[0], g.scaled[0]), directed.MulDown(z[1], g.scaled[1])}
+		factor := directed.ExpUp(g.prog.Budget[1])
+		y := []float64{had[0] + 3*had[1], had[1] / 2} // 1 gives all it has
+		switch i % 3 {
+		case 1: // none has any to spare
+			y = []float64{2 * had[0], 2 * had[1]}
+		case 2: // none lacks any
+			y = []float64{0x1p-60, 0x1p-60}
+		}
+		res := &ipm.Result{Z: z, Y: slices.Clone(y)}
+		testkit.Check(t, g.complete(res))
+		exact := testkit.Ratio
+		sum := new(big.Rat).Add(exact(min(y[0], res.Y[0])), exact(min(y[1], res.Y[1])))
+		if proved := sum.Quo(sum, new(big.Rat).Add(exact(z[0]), exact(z[1]))); exact(res.Lower).Cmp(proved) > 0 {
+			t.Errorf("bound %v is more than %v", res.Lower, proved.FloatString(20))
+		}
+		for u, l := range g.scaled {
+			if got := new(big.Rat).Mul(exact(z[u]), exact(l)); i%3 == 1 && exact(res.Y[u]).Cmp(got) > 0 {
+				t.Errorf("price %v is more than %v", res.Y[u], got.FloatString(20))
+			}
+		}
+		paid, given := new(big.Rat).Sub(exact(res.Y[0]), exact(had[0])), new(big.Rat).Sub(exact(had[1]), exact(res.Y[1]))
+		if paid.Sign() > 0 && paid.Mul(paid, exact(factor)).Cmp(given) > 0 {
+			t.Errorf("%v taken at a factor of %v, of %v", res.Y[0]-had[0], factor, given.FloatString(20))
+		}
 	}
 }

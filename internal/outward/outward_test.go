@@ -221,6 +221,7 @@ var excused = map[string]string{
 	"entropy/nets.go row":                                          slack, // TestRow_EnclosesTheNormalizer
 	"entropy/scale/outer.go add":                                   decides,
 	"lp/anywhere/spaces.go onEarth":                                within, // TestEarth_MapsNoPlacesApart
+	"lp/local.go complete":                                         rare,   // TestComplete_RoundsDown
 	"lp/patch.go behind":                                           slack,  // TestBehind_CountsTheRoundingOfSlack
 	"mechanism/additive/discretegaussian.go DiscreteGaussianDelta": small,
 	"mechanism/additive/knorm.go alphaFor":                         within,
