@@ -226,6 +226,13 @@ func TestDraw_DecidesAtTheBoundary(t *testing.T) {
 	if got := NewTable(rare).Draw(rand.New(&almost)); got != 0 {
 		t.Errorf("an outcome of probability e^-100 is drawn at 128 ones")
 	}
+	// A boundary 2^-290 above 1/2, between bounds on both sides of that.
+	for x := -1.0; x > -9; x-- {
+		bits := fixed{1 << 63}
+		if got := Draw(rand.New(&bits), Weights{W: []float64{-200, x, 0, 0, x}, Log: true}); got != 2 {
+			t.Errorf("U = 1/2 among weights 0 and %v gives %d, want 2", x, got)
+		}
+	}
 	// Underflown weights on both sides, and zero weights, stay in order.
 	ends := Weights{W: []float64{math.Inf(-1), -800, 0, -800, math.Inf(-1)}, Log: true}
 	zeros := fixed{}
