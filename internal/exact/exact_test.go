@@ -167,6 +167,12 @@ func TestTotals_StatedError(t *testing.T) {
 		scale := w.Scale()
 		lo, hi := w.cumulateBig(200)
 		n := len(lo) - 1
+		below, above := w.cumulateBig(64)
+		for j := range lo {
+			if below[j].Cmp(lo[j]) > 0 || above[j].Cmp(hi[j]) < 0 {
+				t.Fatalf("sum %d of %v: bounds of few bits hold not those of more", j, w)
+			}
+		}
 		l, h := lo[n], hi[n]
 		if !w.Log { // cumulateBig does not divide by the scale
 			l, h = new(big.Float).Quo(l, big.NewFloat(scale)), new(big.Float).Quo(h, big.NewFloat(scale))
