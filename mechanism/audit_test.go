@@ -211,6 +211,28 @@ func TestAudit_ContainsExactLevelAtTheEnds(t *testing.T) {
 	}
 }
 
+// Of differences that round to one number the bounds hold each, and are no wider than they must be.
+func TestLogExtreme_HoldsWhatRoundsToIt(t *testing.T) {
+	above, inf, most := math.Nextafter(1, 2), math.Inf(1), math.MaxFloat64
+	for _, c := range []struct {
+		a, b   []float64
+		lo, hi float64
+		at     int
+	}{
+		{[]float64{0, 1}, []float64{0, 0}, 1, 1, 1},
+		{[]float64{1, 0x1p-60}, []float64{0, -1}, math.Nextafter(1, 0), above, 0},
+		{[]float64{0x1p-60, 1}, []float64{-1, 0}, math.Nextafter(1, 0), above, 0},
+		{[]float64{0, most}, []float64{0, -most}, most, inf, 1},
+		{[]float64{most, 0}, []float64{-most, -inf}, inf, inf, 1},
+	} {
+		up, _ := logExtremes(c.a, c.b)
+		_, down := logExtremes(c.b, c.a)
+		if up != (logRatio{c.lo, c.hi, c.at}) || down != (logRatio{-c.hi, -c.lo, c.at}) {
+			t.Errorf("%v less %v: %v and %v", c.a, c.b, up, down)
+		}
+	}
+}
+
 // alpha*rho = 1e6: nothing underflows. At both ends of the path e^-1e6 stands against 1, of which delta
 // takes a part.
 func TestAudit_HugeExponents(t *testing.T) {

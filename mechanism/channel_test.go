@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -134,7 +135,20 @@ func TestRelease_KeptRowsDrawTheSame(t *testing.T) {
 			}
 		}
 	}
+	// What float64 does not decide is decided by the row's own weights, whatever was drawn in between.
+	c := testkit.Must(NewChannel(t.Context(), Rows{Inputs: 2, Outputs: 2, Fill: func(x int, dst []float64) {
+		dst[0], dst[1] = 1, float64(1+x*254)
+	}}, &ChannelOptions{Lazy: true}))
+	for _, x := range []int{0, 0, 1, 0} {
+		if y := testkit.Must(c.Release(rand.New(belowHalf{}), x)); y != x {
+			t.Errorf("input %d: below 1/2 lies output %d", x, y)
+		}
+	}
 }
+
+type belowHalf struct{}
+
+func (belowHalf) Uint64() uint64 { return 1<<63 - 1 }
 
 func BenchmarkRelease(b *testing.B) {
 	r := random.Seeded(6)

@@ -196,8 +196,13 @@ func TestLosses_LooseMovesTheEnds(t *testing.T) {
 	}
 }
 
-// Where masses are off, so is what never comes up, in both directions.
+// Where masses are off, so is what never comes up, in both directions; and masses too small to be split, or that
+// are 0 for their size, never come up, with the least mass at least.
 func TestLosses_NeverCountsErrors(t *testing.T) {
+	var f factorLoss
+	if f.set([]float64{0, -625, -800}, []float64{0, 0, 0}, []float64{1, 0x1p-901, 0}, 0); len(f.atoms) != 1 || f.never != 2*leastMass {
+		t.Errorf("%d atoms, and never %v", len(f.atoms), f.never)
+	}
 	for _, err := range []float64{1e-3, 1e-9, 0} {
 		l := composedLoss{factors: []factorLoss{{count: 3, never: .2, err: err}, {count: 1, never: .1, err: err}}}
 		at := func(sign float64) float64 {

@@ -7,7 +7,8 @@ import (
 	"github.com/metricdp/metricdp/internal/search"
 )
 
-// lossFilter is the privacy filter of a [Budget]: it counts releases by their Rényi divergence of one order, 1 + Order, between inputs Reach apart.
+// lossFilter is the privacy filter of a [Budget]: it counts releases by their Rényi divergence of one order,
+// 1 + Order, between inputs Reach apart.
 //
 // A release of level a is at most D(u) = ln(cosh((Order + 1/2) u)/cosh(u/2))/Order, u = a Reach, that of
 // randomized response of level u, and at most (Order+1) u^2/2 (Bun, Steinke 2016). Where the D of all

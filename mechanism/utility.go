@@ -60,7 +60,7 @@ func (l Losses) Quantile(q float64) (float64, error) {
 		return 0, err
 	}
 	s := slices.Sorted(slices.Values(l))
-	// ceil(q*n) computed so that q = 0.95 of 20 is 19 and not 20.
+	// ceil(q*n) computed so that q = 0.07 of 100 is 7 and not 8.
 	k := int(math.Ceil(float64(q*float64(len(s))) - 1e-9))
 	return s[max(k, 1)-1], nil
 }
@@ -154,10 +154,10 @@ func (c *Channel) Remap(ctx context.Context, prior []float64, rho metric.Finite)
 
 // AdversaryError returns how far the best guess of the input is from it on average, for an adversary who
 // knows the channel and that inputs are drawn from prior (nil: uniform), and sees the output: the sum over
-// outputs y of the least, over points z of rho, of sum_x prior[x] P{y at x} rho(x,z). rho has Len() points or more; the first ones are the inputs,
-// and all can be guessed. A negative or non-finite distance is a [*metric.Violation]. An estimate, rounded
-// to nearest. O(Len()*Outputs()*rho.Len()), and two matrices of Len() rows. Source: Shokri,
-// Theodorakopoulos, Le Boudec, Hubaux, "Quantifying location privacy", 2011.
+// outputs y of the least, over points z of rho, of sum_x prior[x] P{y at x} rho(x,z). rho has Len() points
+// or more; the first ones are the inputs, and all can be guessed. A negative or non-finite distance is a
+// [*metric.Violation]. An estimate, rounded to nearest. O(Len()*Outputs()*rho.Len()), and two matrices of
+// Len() rows. Source: Shokri, Theodorakopoulos, Le Boudec, Hubaux, "Quantifying location privacy", 2011.
 func (c *Channel) AdversaryError(ctx context.Context, prior []float64, rho metric.Finite) (float64, error) {
 	const op = "mechanism: Channel.AdversaryError"
 	if err := c.built(op); err != nil {

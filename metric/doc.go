@@ -17,9 +17,9 @@
 //     [Scale], [Sum], [Product] make of them. One of your own needs one method ([Func]).
 //   - [NewPoints] makes a [Finite] metric of a list of points, known by index. Every algorithm
 //     takes one.
-//   - Matrices: [NewDense], [NewMatrix], [Densify]; graphs: [NewGraphEdges],
-//     [Spanner], of the plane with levels by place [NewGrid]; trees: [TreeFromPaths], [NewTree]; dendrograms: [NewUltrametric],
-//     [FromLinkage], [Subdominant].
+//   - Matrices: [NewDense], [NewMatrix], [Densify]; graphs: [NewGraphEdges], [Spanner], of the
+//     plane with levels by place [NewGrid]; trees: [TreeFromPaths], [NewTree]; dendrograms:
+//     [NewUltrametric], [FromLinkage], [Subdominant].
 //
 // # Questions
 //

@@ -76,9 +76,6 @@ func (t *Tree) lossOf(op string, rel Relation, s Scales) (float64, error) {
 	if err := cmp.Or(rel.check(op), s.check(op, t.Height())); err != nil {
 		return 0, err
 	}
-	if rel == AddRemoveOne && s.Total == 0 {
-		return math.Inf(1), nil
-	}
 	if b, ok := s.equal(rel); ok { // exact for scales such as 20 or 1/3
 		return quotientUp(float64(t.Sensitivity(rel)), b), nil
 	}

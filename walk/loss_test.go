@@ -134,7 +134,7 @@ func TestLoss_RandomTreesAndScales(t *testing.T) {
 }
 
 // TestLoss_RoundsUp: with scales that are powers of two of very different sizes
-// the sums are not float64s, and Loss is the next one.
+// the sums are not float64s, and Loss is the next one; so is the quotient of equal ones.
 func TestLoss_RoundsUp(t *testing.T) {
 	rng := random.Seeded(5)
 	tree := testkit.Must(Levels(2, 2, 2))
@@ -155,6 +155,12 @@ func TestLoss_RoundsUp(t *testing.T) {
 			}
 			if least, _ := want.Float64(); got > least*(1+0x1p-50) {
 				t.Fatalf("%v, %v: loss %v, want %v", s, rel, got, least)
+			}
+			b := .5 + rng.Float64()
+			got = testkit.Must(tree.Loss(rel, tree.allScales(rel, b)))
+			want.Quo(big.NewRat(int64(tree.Sensitivity(rel)), 1), new(big.Rat).SetFloat64(b))
+			if least, _ := want.Float64(); new(big.Rat).SetFloat64(got).Cmp(want) < 0 || got > math.Nextafter(least, math.Inf(1)) {
+				t.Fatalf("%v, scales of %v: loss %v, want %v", rel, b, got, least)
 			}
 		}
 	}

@@ -167,6 +167,12 @@ func TestTotals_StatedError(t *testing.T) {
 		scale := w.Scale()
 		lo, hi := w.cumulateBig(200)
 		n := len(lo) - 1
+		below, above := w.cumulateBig(64)
+		for j := range lo {
+			if below[j].Cmp(lo[j]) > 0 || above[j].Cmp(hi[j]) < 0 {
+				t.Fatalf("sum %d of %v: bounds of few bits hold not those of more", j, w)
+			}
+		}
 		l, h := lo[n], hi[n]
 		if !w.Log { // cumulateBig does not divide by the scale
 			l, h = new(big.Float).Quo(l, big.NewFloat(scale)), new(big.Float).Quo(h, big.NewFloat(scale))
@@ -225,6 +231,13 @@ func TestDraw_DecidesAtTheBoundary(t *testing.T) {
 	almost := fixed{math.MaxUint64, math.MaxUint64, 0}
 	if got := NewTable(rare).Draw(rand.New(&almost)); got != 0 {
 		t.Errorf("an outcome of probability e^-100 is drawn at 128 ones")
+	}
+	// A boundary 2^-290 above 1/2, between bounds on both sides of that.
+	for x := -1.0; x > -9; x-- {
+		bits := fixed{1 << 63}
+		if got := Draw(rand.New(&bits), Weights{W: []float64{-200, x, 0, 0, x}, Log: true}); got != 2 {
+			t.Errorf("U = 1/2 among weights 0 and %v gives %d, want 2", x, got)
+		}
 	}
 	// Underflown weights on both sides, and zero weights, stay in order.
 	ends := Weights{W: []float64{math.Inf(-1), -800, 0, -800, math.Inf(-1)}, Log: true}

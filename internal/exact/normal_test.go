@@ -203,6 +203,32 @@ func (a interval) quoSigned(b interval, prec uint) interval {
 // What float64 decides is what interval arithmetic decides, of the same words: on grids fine and
 // coarse, in 3 to 300 dimensions, at the levels 1e-100 to 1e100.
 func TestEuclidean_FastEqualsExact(t *testing.T) {
+	// A word of V about where X is kept or not: what float64 is not sure of is decided exactly.
+	rng, s, unsure := random.Seeded(140), &euclidean{z: make([]float64, 3)}, 0
+	for range 60 {
+		n := normal{u: digits{word: rng.Uint64()}}
+		if _, ok := inBox(n.u.word); !ok {
+			continue
+		}
+		n.set()
+		atBorders(64, math.MaxUint64-64, func(w uint64) bool { in, _ := s.accept(&n, w); return in }, func(w uint64) {
+			if _, sure := s.accept(&n, w); !sure {
+				unsure++
+			}
+			var kept [2]uint64
+			for k := range kept {
+				s.drawRadius(rand.New(&replay{words: []uint64{n.u.word, w}, rest: random.Seeded(141)}), k == 1)
+				kept[k] = s.x.u.word
+			}
+			if kept[0] != kept[1] {
+				t.Fatalf("words %x and %x: fast keeps %x, exact %x", n.u.word, w, kept[0], kept[1])
+			}
+		})
+	}
+	if unsure < 30 {
+		t.Errorf("unsure of %d words", unsure)
+	}
+
 	seed := uint64(133)
 	for _, d := range []int{3, 300, 4, 100, 17}[:testkit.Sweep(2, 5)] {
 		x := make([]float64, d)

@@ -246,7 +246,7 @@ var excused = map[string]string{
 	"mechanism/emd/distribution/domain.go positionsPlan":           within,
 	"mechanism/emd/frequency/gkrr.go NewGKRR":                      decides,
 	"mechanism/emd/guarantee.go At":                                decides,
-	"mechanism/filter.go cost":                                     small, // next to what the conversion takes: TestLossFilter_TinyLevelsCost
+	"mechanism/filter.go cost":                                     small, // next to what the conversion takes: TestLossFilter_CostsAreDivergences
 	"mechanism/emd/internal/feature/feature.go Steepest":           within,
 	"mechanism/emd/internal/tents/box.go NewBox":                   within,
 	"mechanism/emd/internal/tents/box.go Slope":                    within,

@@ -2,12 +2,38 @@ package random
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/metricdp/metricdp/internal/testkit"
 )
+
+// The extreme words: the middle of the first of 2^63 or 2^64 parts, the end of the last, and Laplace's sign.
+func TestVariates_ExtremeWords(t *testing.T) {
+	const least, most = 0, math.MaxUint64
+	for _, c := range []struct {
+		name string
+		draw func(*rand.Rand) float64
+		word uint64
+		want float64
+	}{
+		{"Uniform", Uniform, least, 0x1p-65}, {"Uniform", Uniform, most, 1},
+		{"Symmetric", Symmetric, least, 0x1p-64}, {"Symmetric", Symmetric, 1 << 63, -1}, {"Symmetric", Symmetric, most, -0x1p-64},
+		{"Exponential", Exponential, least, 64 * math.Ln2}, {"Exponential", Exponential, most, 0},
+		{"Laplace", Laplace, least, 64 * math.Ln2}, {"Laplace", Laplace, 1, -64 * math.Ln2}, {"Laplace", Laplace, most, 0},
+	} {
+		if got := c.draw(rand.New(word(c.word))); math.Abs(got-c.want) > 0x1p-52*math.Abs(c.want) {
+			t.Errorf("%s of the word %#x is %v, want %v", c.name, c.word, got, c.want)
+		}
+	}
+}
+
+// word is a source of one word.
+type word uint64
+
+func (w word) Uint64() uint64 { return uint64(w) }
 
 // Every variate, put into its distribution function, is uniform. A scale wrong by 1 percent fails.
 func TestVariates_Law(t *testing.T) {

@@ -9,7 +9,8 @@
 // Count: [DiscreteLaplace], [TruncatedGeometric] for a known range, and [DiscreteGaussian],
 // whose tails are light but which needs a delta.
 //
-// Measure: [Laplace] for a number; [KNorm] for a vector, in any l_p norm; [Gaussian] for a vector, with light tails and a delta.
+// Measure: [Laplace] for a number; [KNorm] for a vector, in any l_p norm; [Gaussian] for a vector,
+// with light tails and a delta.
 //
 // Say where somebody is: [Sphere] for latitude and longitude, [PlanarLaplace] for a flat map.
 // [Cells] and [Region] move the place to a grid or onto land. Where somebody goes: [Trail], live,

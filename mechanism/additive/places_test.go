@@ -215,6 +215,31 @@ func TestSnap_IsNearest(t *testing.T) {
 	}
 }
 
+// Of vectors in float32 a word is that of the same vectors in float64, and the level at a delta is that at the
+// largest distance of two words.
+func TestMadlib_OfBothTypes(t *testing.T) {
+	wide, narrow := make([][]float64, 50), make([][]float32, 50)
+	rng := random.Seeded(74)
+	for i := range wide {
+		for range 30 {
+			v := float32(rng.NormFloat64())
+			wide[i], narrow[i] = append(wide[i], float64(v)), append(narrow[i], v)
+		}
+	}
+	a, b := testkit.Must(NewMadlib(wide, 2, nil)), testkit.Must(NewMadlib(narrow, 2, nil))
+	for seed := range uint64(200) {
+		x := int(seed % 50)
+		if y, z := testkit.Must(a.Release(random.Seeded(seed), x)), testkit.Must(b.Release(random.Seeded(seed), x)); y != z {
+			t.Fatalf("%d is word %d, in float32 %d", x, y, z)
+		}
+	}
+	three := testkit.Must(NewMadlib([][]float64{{0, 0}, {1, 0}, {0, 9}}, 1, nil))
+	got, want := testkit.Must(three.LevelAt(t.Context(), 1e-3)), testkit.Must(three.k.LevelAt(1e-3, math.Sqrt(82)))
+	if near := testkit.Must(three.k.LevelAt(1e-3, 1)); got != want || near == want {
+		t.Errorf("level %v, want %v, between near words %v", got, want, near)
+	}
+}
+
 // Two words at distance 1: the noise is a symmetric distribution on the line through them, whose density in
 // one dimension is Laplace, so a word is kept with probability 1 - e^(-alpha/2)/2. Chi-square at 1e-6.
 func TestMadlib_DistributionTwoWords(t *testing.T) {

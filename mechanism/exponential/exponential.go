@@ -70,7 +70,8 @@ func (m *Mechanism) String() string {
 	return fmt.Sprintf("%s, rate %.6g: %v", m.Method, m.Beta, m.Channel)
 }
 
-// Options tune the constructors, and are part of those of [Remapped] and [Relaxed]. Nil and the zero value mean the defaults.
+// Options tune the constructors, and are part of those of [Remapped] and [Relaxed]. Nil and the zero value
+// mean the defaults.
 type Options struct {
 	// Unit names the unit of the metric, for the guarantee; the default is that
 	// of the metric itself ([metric.UnitOf]), and another is refused.

@@ -52,7 +52,6 @@ func lazy(ctx context.Context, op string, method Method, f metric.Finite, alpha,
 	}
 	if reach < math.Inf(1) {
 		whole := *fam
-		whole.first = nil
 		fam.rho = func(x int, dst []float64) {
 			whole.distances(x, dst)
 			for y, d := range dst {

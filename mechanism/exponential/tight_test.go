@@ -239,6 +239,10 @@ func TestLazy_Latticed(t *testing.T) {
 	if least := m.latticeGap(e); !(least <= 0x1p-12 && least > .9*0x1p-12) || m.first[19] != 18 || m.first[32] != 32 {
 		t.Errorf("two words 2^-12 apart are found to be %v apart", least)
 	}
+	e.Coords = append([]float64{0x1p24}, e.Coords[1:]...)
+	if least := m.latticeGap(e); least != 0 {
+		t.Errorf("%v is known of distances that round with coordinates of 2^24", least)
+	}
 	copy(v[31], v[33])
 	v[5][7] = 0x1p-36 // a step that is too small to be of use
 	slow := built(v)
