@@ -139,9 +139,22 @@ func TestReadme_ShortAndInOrder(t *testing.T) {
 	}
 }
 
-// TestReadme_LinksLead: the files, folders and headings that the pages point to are there.
+// TestReadme_LinksLead: the files, folders, headings and benchmarks that the pages point to are there.
 func TestReadme_LinksLead(t *testing.T) {
-	for _, name := range []string{"README.md", "examples/README.md", ".github/CONTRIBUTING.md", ".github/CHANGELOG.md"} {
+	benchmarks := ""
+	for _, name := range files(t) {
+		if strings.HasSuffix(name, "_test.go") {
+			benchmarks += strings.Join(regexp.MustCompile(`(?m)^func Benchmark\w+`).FindAllString(page(name), -1), " ")
+		}
+	}
+	for _, name := range []string{"README.md", "examples/README.md", "examples/MEASURED.md", ".github/CONTRIBUTING.md", ".github/CHANGELOG.md"} {
+		for _, m := range regexp.MustCompile(`-bench[= ]'?([\w|]+)`).FindAllStringSubmatch(page(name), -1) {
+			for one := range strings.SplitSeq(m[1], "|") {
+				if !strings.Contains(benchmarks, one) {
+					t.Errorf("%s: no benchmark %s", name, one)
+				}
+			}
+		}
 		prose := regexp.MustCompile("(?s)```.*?```").ReplaceAllString(page(name), "")
 		for _, m := range regexp.MustCompile(`\]\(([^):]*)\)`).FindAllStringSubmatch(prose, -1) {
 			to, anchor, _ := strings.Cut(m[1], "#")

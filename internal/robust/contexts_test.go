@@ -34,6 +34,7 @@ import (
 	"github.com/metricdp/metricdp/mechanism/emd/frequency"
 	"github.com/metricdp/metricdp/mechanism/exponential"
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
+	"github.com/metricdp/metricdp/mechanism/measure"
 	"github.com/metricdp/metricdp/mechanism/measure/domain"
 	"github.com/metricdp/metricdp/mechanism/measure/private"
 	"github.com/metricdp/metricdp/mechanism/measure/table"
@@ -178,10 +179,9 @@ var unwatched = map[string]map[string]string{
 		"tsp/internal/heldkarp/boruvka.go":       "spanning.prim",
 	},
 	untried: {
-		"entropy/program.go":                           "Prove.prove local.Err localPairs.Nearly",
-		"internal/ipm/plan.go":                         "Prepare.inputPlan",
-		"lp/local.go":                                  "complete.Chunks",
-		"mechanism/measure/read.go":                    "count.addChunks count.Err",
+		"entropy/program.go":   "Prove.prove local.Err localPairs.Nearly",
+		"internal/ipm/plan.go": "Prepare.inputPlan",
+		"lp/local.go":          "complete.Chunks",
 		"wasserstein/internal/assignment/transport.go": "Transport.Err",
 		"wasserstein/internal/simplex/auction.go":      "auction.Transport",
 		"wasserstein/internal/simplex/start.go":        "start.Potentials",
@@ -578,6 +578,10 @@ var ways = []longCall{
 		d := testkit.Must(domain.NewFinite(context.Background(), f, nil))
 		m := testkit.Must(private.New(d, 1, &private.Options{Estimator: private.Nearest}))
 		return err1(m.LowerBound(ctx))
+	}},
+	{"one record", flat, 1, func(ctx context.Context, _ metric.Finite) error {
+		one := func(yield func([]float64, error) bool) { yield([]float64{.5}, nil) }
+		return err1(measure.Count(ctx, smallBox, one, &measure.CountOptions{Workers: 2})) // 1 keeps no records
 	}},
 	{"cells of a domain", flat, 1 << 15, on(domain.NewFinite, here)},
 	{"one-tree", flat, 2100, on(tsp.Solve, here, &tsp.SolveOptions{Kicks: -1, Bound: tsp.BoundTree})},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"iter"
 	"math"
@@ -44,7 +45,7 @@ func sameCounts[P any](a, b *Counts[P]) bool {
 
 // Streams, slices, single additions and merged parts count alike, on any number of workers.
 func TestCount_AllWaysAgree(t *testing.T) {
-	x := samples.Uniform(2)(random.Seeded(1), 3*batch+17)
+	x := samples.Uniform(2)(random.Seeded(1), 2*chunk+17)
 	for _, depth := range []float64{3, 0} {
 		d := samples.Unit(2, domain.BoxOptions{Depth: depth})
 		want := NewCounts(d)
@@ -78,6 +79,7 @@ func TestCount_AllWaysAgree(t *testing.T) {
 			"stream":   testkit.Must(Count(t.Context(), d, stream(x), nil)),
 			"stream/1": testkit.Must(Count(t.Context(), d, stream(x), &CountOptions{Workers: 1})),
 			"reused/1": testkit.Must(Count(t.Context(), d, reused, &CountOptions{Workers: 1})),
+			"stream/2": testkit.Must(Count(t.Context(), d, stream(x), &CountOptions{Workers: 2})), // in two parts
 			"stream/7": testkit.Must(Count(t.Context(), d, stream(x), &CountOptions{Workers: 7})),
 			"merged":   parts,
 			"grouped":  grouped,
@@ -215,19 +217,24 @@ func TestCount_Errors(t *testing.T) {
 	x[batch+3] = []float64{math.NaN()}
 	x[batch+9] = []float64{math.NaN()}
 	boom := errors.New("boom")
-	broken := func(yield func([]float64, error) bool) { yield(nil, boom) }
+	broken := func(p []float64) iter.Seq2[[]float64, error] {
+		return func(yield func([]float64, error) bool) { _ = yield(p, nil) && yield(nil, boom) }
+	}
 	done, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, w := range []int{1, 2} {
 		o := &CountOptions{Workers: w}
 		var ve *metric.ValueError
 		for _, err := range []error{testkit.Err(Count(t.Context(), d, stream(x), o)), testkit.Err(CountAll(t.Context(), d, x, o))} {
-			if !errors.As(err, &ve) {
+			if !errors.As(err, &ve) || !strings.Contains(err.Error(), fmt.Sprintf(": record %d: ", batch+3)) {
 				t.Errorf("NaN: %v", err)
 			}
 		}
-		if _, err := Count(t.Context(), d, broken, o); !errors.Is(err, boom) {
+		if _, err := Count(t.Context(), d, broken(x[0]), o); !errors.Is(err, boom) || !strings.Contains(err.Error(), ": record 1: ") {
 			t.Errorf("error of the iterator: %v", err)
+		}
+		if _, err := Count(t.Context(), d, broken(x[batch+3]), o); !errors.As(err, &ve) || !strings.Contains(err.Error(), ": record 0: ") {
+			t.Errorf("NaN, and an error of the iterator: %v", err)
 		}
 		o.SkipErrors = true
 		if c, err := Count(t.Context(), d, stream(x), o); err != nil || c.Len() != len(x)-2 {

@@ -406,3 +406,36 @@ func TestCoins_LessIsRoundedDown(t *testing.T) {
 		}
 	}
 }
+
+// The bound for steps is no less than their sum, and hardly more where all have one distance. They come
+// in the order that it speaks of, a long one where the sum is behind.
+func TestPath_BoundsTheSumOfSteps(t *testing.T) {
+	for _, c := range []struct {
+		items, long int64
+	}{{300, 300}, {100, 99}, {100, 50}, {100, 2}} {
+		u, m := users{1e5, c.items}, float64(c.items)
+		p := newPath(u, append(clustered(t, 2, 2, .3, 1, u).Randomizer.changes, clustered(t, 2, 2, .3, .9, u).Randomizer.changes...))
+		sum := .3*m + .7*float64(c.long)
+		for _, bend := range []float64{0, .5, 1} {
+			g := leg{rate: 4 / m, least: sum, sum: sum, steps: c.items, exact: c.items == c.long}
+			total, s := math.Inf(-1), 0.0
+			for i := range c.items {
+				d, most := .3, math.Inf(-1)
+				if s <= sum/m*float64(i)+1e-9 {
+					d = 1
+				}
+				next := min(s+d, sum)
+				for _, k := range p.kinds {
+					if k.distance == d {
+						most = max(most, testkit.Must(k.interpolate(bg, u.records, g.rises(next, bend)-g.rises(s, bend))))
+					}
+				}
+				total, s = logAdd(total, most+g.rises(g.sum, bend)-g.rises(next, bend)), next
+			}
+			got := testkit.Must(p.delta(bg, g, bend, total))
+			if got < total || g.exact && got > total+.05 {
+				t.Errorf("%+v, bend %g: ln of the sum is %g, the bound %g", c, bend, total, got)
+			}
+		}
+	}
+}

@@ -144,3 +144,14 @@ func TestMovedLevel_PureCompositionIsRoundedUp(t *testing.T) {
 		}
 	}
 }
+
+// A chord is above its values where their sum rounds down, and where the share, rounded up, is near 1.
+func TestChord_RoundsUp(t *testing.T) {
+	x, none := .6*0x1p-43, math.Inf(-1) // 0.6 units in the last place of 700
+	if got := chord(-700, none, x) + 700; got < -x {
+		t.Errorf("%g, want %g at least", got, -x)
+	}
+	if got := chord(0, none, 1-0x1p-46+0x1p-50); got < -46*math.Ln2 {
+		t.Errorf("%g, want ln 2^-46 at least", got)
+	}
+}

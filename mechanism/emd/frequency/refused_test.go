@@ -76,6 +76,7 @@ func TestConstructors_Refuse(t *testing.T) {
 		{frequencies(nil, c, good, nil), "frequency: New: ", metric.ErrEmpty},
 		{frequencies(ch, nil, good, nil), "frequency: New: ", metric.ErrEmpty},
 		{frequencies(ch, one, good, nil), "space has size 1, want 4", nil},
+		{frequencies(testkit.Must(mustGKRR(t, c, 1e-7).Channel(ctx)), c, good, nil), "is above 1.05e+06", nil},
 		{testkit.Err(NewLaplaceBaseline(ctx, unread(4), emd.Model{Trust: emd.Central, Items: 1}, 1)), "Model.Users = 0", nil},
 		{frequencies(ch, c, narrow, nil), "above the model's diameter 0.9", nil},
 		{frequencies(ch, line(t, 4), narrow, nil), "points 0 and 3 of the space are at distance 1", nil},

@@ -1,11 +1,13 @@
 package domain
 
 import (
+	"math"
 	"strings"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
+	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -24,6 +26,10 @@ func TestDiameter_ManyPoints(t *testing.T) {
 		if d, err := (&net{f: f}).largest(t.Context(), "", shape); err != nil || d < largest || d > 2*largest {
 			t.Errorf("diameter %v, the largest distance is %v: %v", d, largest, err)
 		}
+	}
+	none := space.Formula(n, func(i, j int) float64 { return []float64{1, math.NaN()}[j/(n-1)] })
+	if _, err := (&net{f: none}).largest(t.Context(), "", 1); err == nil {
+		t.Error("a distance that is NaN has a diameter")
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // Points that are farther apart than those of the domain, in another unit for instance, are
-// refused, and nearer ones are not.
+// refused, and so are those at no distance; nearer ones are not.
 func TestOn_RefusesLargerDistances(t *testing.T) {
 	places := make([]metric.LatLon, 40)
 	for i := range places {
@@ -23,10 +23,11 @@ func TestOn_RefusesLargerDistances(t *testing.T) {
 	}
 	km := testkit.Must(metric.NewPoints(places, metric.GreatCircle{}))
 	miles := testkit.Must(metric.NewPoints(places, metric.GreatCircle{Radius: metric.EarthRadiusKm / 1.609344}))
+	none := testkit.Must(metric.NewPoints(places, metric.Func[metric.LatLon](func(x, y metric.LatLon) float64 { return math.NaN() })))
 	for name, c := range map[string]struct {
 		of, on *metric.Points[metric.LatLon]
 		ok     bool
-	}{"km on km": {km, km, true}, "miles on km": {km, miles, true}, "km on miles": {miles, km, false}} {
+	}{"no number on km": {km, none, false}, "km on km": {km, km, true}, "miles on km": {km, miles, true}, "km on miles": {miles, km, false}} {
 		for how, d := range map[string]*domain.Domain[int]{"net": testkit.Must(domain.NewFinite(t.Context(), c.of, nil)), "dense": testkit.Must(domain.NewFinite(t.Context(), testkit.Must(metric.Densify(t.Context(), c.of)), nil)), "folded": testkit.Must(domain.NewFolded(t.Context(), c.of, nil))} {
 			_, err := domain.On(t.Context(), d, c.on)
 			var wrong *metric.ValueError

@@ -117,9 +117,9 @@ func TestNorm_IsAbove(t *testing.T) {
 // TestBounded_BoundHolds for the noises of two values that come nearest to it, and
 // of no others by much: F is 1 at anchor 1 with probability p, or v.
 func TestBounded_BoundHolds(t *testing.T) {
-	b := &Bounded{Parent: []int{-1, 0}, Length: []float64{0, 1}, Deviation: 1, Whole: 4}
+	b := &Bounded{Parent: []int{-1, 0}, Length: []float64{0, 1}, Blur: 3, Deviation: 1, Whole: 4}
 	for _, top := range []float64{0, 0.5, 0.8, 1, 1.2, 2} {
-		bound, most := b.Bound(0, 4*top), 0.0
+		bound, most := b.Bound(0, 4*top)-b.Blur, 0.0
 		for v := 0.0; v <= 4; v += 0.01 {
 			for w := 0.0; w <= v; w += 0.01 {
 				p := 1.0 // of v: as often as the square mean allows

@@ -368,8 +368,8 @@ func TestSphere_BlurHolds(t *testing.T) {
 		t.Errorf("a point is at %v from its anchors, bound %v", most, s.Blur/2)
 	}
 	// Over arcs, which antipodes have pi/2 of their chord.
-	if r := s.Resolution(); r < math.Pi*most {
-		t.Errorf("resolution %v, for points at %v", r, most)
+	if r, b := s.Resolution(), s.Bound(0, 0); r < math.Pi/2*s.Blur || b < math.Pi/2*(s.Blur+s.Noise(s.Deviation)) {
+		t.Errorf("resolution %v, bound %v, for chords of %v", r, b, s.Blur)
 	}
 }
 
