@@ -56,9 +56,9 @@ func TestComplete_ProvesABound(t *testing.T) {
 }
 
 // Known answers: input 2 has .6 more than its price, of which 1 takes all at a factor of 4, so that
-// 3 lacks what it did.
+// 3 lacks what it did. Input 0 is of the support, where nothing is left to give.
 func TestComplete_PaysForWhatItGives(t *testing.T) {
-	far, loss := []float64{0, 1, 4, 2}, 10.0
+	far, loss := []float64{9, 1, 4, 2}, 10.0
 	f := space.Formula(4, func(i, j int) float64 {
 		switch {
 		case i*j == 0:
