@@ -38,8 +38,24 @@ func TestComplete_ProvesABound(t *testing.T) {
 		if g.prog.Support, _ = g.support(most); g.prog.Support == nil {
 			continue
 		}
-		for _, list := range g.prog.Support {
+		has := make([]bool, n) // an output
+		for w, list := range g.prog.Support {
 			left += n - len(list)
+			tied := list[:1:1] // by rows to the first
+			for k := 0; k < len(tied); k++ {
+				has[tied[k]] = true
+				for _, v := range list {
+					if u := tied[k]; !slices.Contains(tied, v) && slices.Contains(g.prog.Pairs[min(u, v)], max(u, v)) {
+						tied = append(tied, v)
+					}
+				}
+			}
+			if len(tied) < max(2, len(list)) {
+				t.Errorf("space %d: rows tie %d inputs of output %d, of %d", i, len(tied), w, len(list))
+			}
+		}
+		if slices.Contains(has, false) {
+			t.Errorf("space %d: an input has no output", i)
 		}
 		g.plan = testkit.Must(ipm.Prepare(t.Context(), &g.prog))
 		res := g.plan.Solve(t.Context(), ipm.Settings{Tolerance: 1e-4})
