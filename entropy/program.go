@@ -68,7 +68,8 @@ func budgets(f metric.Finite, alpha float64, points []int) []float64 {
 const (
 	// The inputs of a program are at most localInputs points of the largest ball in which
 	// others have one of them within localCover/alpha, or else the localBall nearest points.
-	// They are farther apart than localClose/alpha, from localFew on than localFine/alpha.
+	// They are farther apart than localClose/alpha, from localFew on than localFine/alpha, but
+	// for small spaces of two metrics.
 	localInputs, localBall, localFew  = 176, 128, 100
 	localCover, localFine, localClose = 0.8, 0.4, 1e-6
 	shrinking                         = 0.75 // of the points of a ball at a time
@@ -185,6 +186,10 @@ func pairs(p *ipm.Problem) (n int) {
 // localInputs returns inputs of a program, x first, and the ball that they stand for.
 func (w *work) localInputs(ctx context.Context, alpha float64, x int) (inputs, ball []int, err error) {
 	ball = spaces.Ascending(finite.Row(w.near.Privacy, x, nil))
+	few := localFew
+	if !w.b.OneMetric() && len(ball) <= 2*localInputs { // points that are close may lose unlike others
+		few = localInputs
+	}
 	i := slices.Index(ball, x) // others may be at distance 0
 	ball[0], ball[i] = x, ball[0]
 	for {
@@ -199,7 +204,7 @@ func (w *work) localInputs(ctx context.Context, alpha float64, x int) (inputs, b
 			continue
 		}
 		for m := range order {
-			if r := alpha * radii[m]; r <= localClose || m >= localFew && r <= localFine {
+			if r := alpha * radii[m]; r <= localClose || m >= few && r <= localFine {
 				return order[:m], ball, nil
 			}
 		}

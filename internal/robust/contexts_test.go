@@ -23,6 +23,7 @@ import (
 	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/arch/api"
 	"github.com/metricdp/metricdp/internal/dense"
+	"github.com/metricdp/metricdp/internal/ipm"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -150,7 +151,6 @@ const (
 	clock   = "by the clock: where some programs have time and others have not"
 	ended   = "asked where the work has failed, or was stopped"
 	rounded = "where rounding, or an overflow, leaves something to do"
-	untried = "no call here comes by it: those of its package do"
 	unused  = "an implementation that needs none, or has its result already"
 )
 
@@ -169,6 +169,7 @@ var unwatched = map[string]map[string]string{
 		// of lp cancels them at any look.
 		"lp/extended.go":               "take.Channel",
 		"lp/internal/kernel/kernel.go": "sweep.Err Channel.Repair Channel.FromWeights",
+		"lp/local.go":                  "complete.Chunks",
 		"lp/spanner.go":                "search.solve",
 	},
 	ended: {"lp/choose.go": "Choose.Err", "lp/problem.go": "cause.Err", "lp/optimal.go": "search.Err", "lp/spanner.go": "Spanner.adversary search.Err"},
@@ -177,14 +178,7 @@ var unwatched = map[string]map[string]string{
 		"mechanism/emd/accountant/thresholds.go": "upTo.minimize minimize.Err",
 		"mechanism/composedloss.go":              "within.hockey",
 		"tsp/internal/heldkarp/boruvka.go":       "spanning.prim",
-	},
-	untried: {
-		"entropy/program.go":   "Prove.prove local.Err localPairs.Nearly",
-		"internal/ipm/plan.go": "Prepare.inputPlan",
-		"lp/local.go":          "complete.Chunks",
-		"wasserstein/internal/assignment/transport.go": "Transport.Err",
-		"wasserstein/internal/simplex/auction.go":      "auction.Transport",
-		"wasserstein/internal/simplex/start.go":        "start.Potentials",
+		"entropy/program.go":                     "local.Err",
 	},
 	unused: {"entropy/upper.go": "onNet.leveling", "mechanism/emd/distribution/domain.go": "Fit.Fit W1.W1", "mechanism/emd/distribution/choose.go": "subdominant.", "mechanism/exponential/snapped.go": "noiseChannel.logMasses"},
 }
@@ -468,14 +462,24 @@ var ways = []longCall{
 	{"spanner", flat, 30, on(lp.Spanner, alone, 5, &lp.SpannerOptions{Options: lp.Options{TimeLimit: time.Hour}})},
 	{"bounds at a small level", flat, 12, on(entropy.UpperBounds, alone, 1e-3)},
 	{"net of measures", globe, 40, on(families.MeasureNet, here, 1)},
-	{"witnesses", globe, 60, func(ctx context.Context, f metric.Finite) error {
-		bounds, err := entropy.UpperBounds(ctx, two(f), 1, nil)
-		for _, b := range bounds {
-			if err == nil && b.Witness != nil {
-				_, err = b.Witness.Prove(ctx, two(f), 1)
+	{"witnesses", globe, 60, provedAgain(entropy.UpperBounds)},
+	{"witness of a program", flat, 12, provedAgain(entropy.LowerBounds)},
+	{"bound by many pairs", flat, 120, on(entropy.LowerBounds, alone, 4)},
+	{"parts of columns", flat, 3, func(ctx context.Context, f metric.Finite) error {
+		d := testkit.Must(metric.Densify(context.Background(), f))
+		p := &ipm.Problem{Inputs: 3, Outputs: 2, Class: []int{0, 1, 2}, Pairs: [][]int32{{1, 2}, {2}, nil}, Support: [][]int32{{0, 1}, {1, 2}}}
+		for i := range 3 {
+			for j := range 3 {
+				p.Budget = append(p.Budget, d.Distance(i, j))
 			}
 		}
-		return err
+		p.Loss = p.Budget[:6]
+		plan, err := ipm.Prepare(ctx, p)
+		if err != nil {
+			return err
+		}
+		plan.Solve(ctx, ipm.Settings{Tolerance: .1})
+		return ctx.Err()
 	}},
 	{"doubled scales", globe, 300, on(scale.Doubling, here, []float64{.1})},
 	{"dense, singular", flat, 1,
@@ -593,6 +597,11 @@ var ways = []longCall{
 		far := func(i, j int) float64 { return 1000 + float64(j) + math.Abs(math.Sin(float64(i*n+j))) }
 		return err1(wasserstein.Between(ctx, wasserstein.CostFunc(n, n, far), uniformly(n), arbitrary(n), nil))
 	}},
+	{"measures in many dimensions", flat, 1250, func(ctx context.Context, f metric.Finite) error {
+		n := f.Len()
+		far := func(i, j int) float64 { return 1 + math.Abs(math.Sin(float64(i*i*n+j*j))) }
+		return err1(wasserstein.Between(ctx, wasserstein.CostFunc(n, n, far), uniformly(n), arbitrary(n), nil))
+	}},
 	{"progress of many cells", flat, 4200, func(ctx context.Context, f metric.Finite) error {
 		n := f.Len()
 		mu, nu := make([]float64, n), make([]float64, n)
@@ -634,6 +643,19 @@ func onLine(n int) metric.Finite {
 		x[i] = []float64{float64(i * i % 17)}
 	}
 	return testkit.Must(metric.NewPoints(x, metric.Manhattan{}))
+}
+
+// provedAgain proves bounds by their witnesses.
+func provedAgain(bounds func(context.Context, metric.Bimetric, float64, *entropy.Options) ([]entropy.Bound, error)) func(context.Context, metric.Finite) error {
+	return func(ctx context.Context, f metric.Finite) error {
+		list, err := bounds(ctx, two(f), 1, nil)
+		for _, b := range list {
+			if err == nil && b.Witness != nil {
+				_, err = b.Witness.Prove(ctx, two(f), 1)
+			}
+		}
+		return err
+	}
 }
 
 // estimated2 releases points of a domain, estimates their distribution and its error.
