@@ -51,6 +51,12 @@ func TestLower_NeverAboveTheOptimum(t *testing.T) {
 	size := func() float64 { return math.Exp(20 * r.NormFloat64()) }
 	sign := func() float64 { return 2*r.Float64() - 1 }
 	at := []*solver{started(t, p, 0), started(t, p, 1), started(t, p, 2), started(t, p, 3), started(t, p, 8)}
+	// The same of columns without an input each; what their optimum is, is solved for.
+	part := program(4, 1, simplex)
+	part.Support = [][]int32{{0, 1, 2}, {1, 2, 3}, {0, 2, 3}, {0, 1, 3}}
+	parts := testkit.Must(Prepare(t.Context(), part))
+	wants := [2]float64{want, parts.Solve(t.Context(), Settings{Tolerance: 1e-9}).Upper * (1 + 1e-9)}
+	at = append(at, started(t, parts, 1), started(t, parts, 3), started(t, parts, 8))
 	for name, garbage := range map[string]func(v float64) float64{
 		"any size": func(float64) float64 { return size() }, "any sign": func(float64) float64 { return sign() },
 		"both": func(float64) float64 { return size() * sign() },
@@ -60,6 +66,7 @@ func TestLower_NeverAboveTheOptimum(t *testing.T) {
 	} {
 		for i := range 1000 {
 			s := at[i%len(at)]
+			want := wants[min(1, len(s.prob.Support))]
 			held := [][]float64{s.x, s.y, s.z, s.lambda}
 			var was [][]float64
 			for k, v := range held {

@@ -39,8 +39,8 @@ func TestMove_RoundsDown(t *testing.T) {
 	}
 }
 
-// Two inputs and an output whose cost is moved as far as privacy allows: the bound is at most
-// (c0 + c1/exp(e))/(z0+z1), in 400 bits.
+// Two inputs and an output whose cost is moved as far as privacy allows, beside one that costs more: the
+// bound is at most (c0 + c1/exp(e))/(z0+z1), in 400 bits.
 func TestLift_RoundsDown(t *testing.T) {
 	r := random.Seeded(13)
 	for trial := range 400 {
@@ -51,7 +51,14 @@ func TestLift_RoundsDown(t *testing.T) {
 			z[1] = 1 + r.Float64()
 			y[1] = 100
 		}
-		got, lack, err := Lift(t.Context(), []float64{0, e, e, 0}, z, y, 1, 1, func(_ int, to []float64) { copy(to, loss) })
+		if trial%4 == 0 { // only the sum is rounded
+			z, loss[1] = []float64{.5, .5}, loss[1]/8
+		}
+		got, lack, err := Lift(t.Context(), []float64{0, e, e, 0}, z, y, 2, 1, func(w int, to []float64) {
+			for i, l := range loss {
+				to[i] = float64(1+w) * l
+			}
+		})
 		testkit.Check(t, err)
 		least, _ := exact.ExpBounds(wide(e), 400)
 		want := wide(0).Mul(wide(z[1]), wide(loss[1]))
@@ -67,5 +74,9 @@ func TestLift_RoundsDown(t *testing.T) {
 		if v, _ := have.Float64(); trial%2 == 1 && math.Abs(lack[0]-v) > 1e-9*v+1e-15*z[1] {
 			t.Fatalf("trial %d: %v is lacking, exactly %v", trial, lack[0], v)
 		}
+	}
+	// No float64 is 1 + 2^-54.
+	if got, _, err := Lift(t.Context(), make([]float64, 4), []float64{1, 0x1p-54}, []float64{.5, 0}, 1, 1, func(_ int, to []float64) { to[0], to[1] = 1, 1 }); !(got < .5) || err != nil {
+		t.Errorf("%v (%v), below .5 exactly", got, err)
 	}
 }
