@@ -117,25 +117,19 @@ func acyclic(nodes int, flows []flow) []edge {
 // forest move n+1 units at least, of which it may take n.
 func (s *scan) join(edges []edge) []edge {
 	nodes := s.n + s.m
-	// The nodes of a tree form a ring and know one of them, of number tree.
-	tree, next, size := make([]int32, nodes), make([]int32, nodes), slices.Repeat([]int32{1}, nodes)
+	tree, members := make([]int32, nodes), make([][]int32, nodes) // of a node, and of a tree
 	for v := range tree {
-		tree[v], next[v] = int32(v), int32(v)
-	}
-	each := func(t int32, f func(v int32)) {
-		f(t)
-		for v := next[t]; v != t; v = next[v] {
-			f(v)
-		}
+		tree[v], members[v] = int32(v), []int32{int32(v)}
 	}
 	for _, e := range edges {
 		a, b := tree[e.i], tree[e.j]
-		if size[a] < size[b] {
+		if len(members[a]) < len(members[b]) {
 			a, b = b, a
 		}
-		each(b, func(v int32) { tree[v] = a })
-		next[a], next[b] = next[b], next[a]
-		size[a] += size[b]
+		for _, v := range members[b] {
+			tree[v] = a
+		}
+		members[a] = append(members[a], members[b]...)
 	}
 	// The least reduced cost of an arc from a tree to the one that grows, and that arc.
 	least, best := slices.Repeat([]float64{math.Inf(1)}, nodes), make([]arc, nodes)
@@ -150,9 +144,9 @@ func (s *scan) join(edges []edge) []edge {
 	var sinks []int32 // of the tree that grows
 	grow := func(t int32) {
 		in[t] = true
-		each(t, func(v int32) {
+		for _, v := range members[t] {
 			if int(v) < s.n {
-				return
+				continue
 			}
 			sinks = append(sinks, v)
 			for _, a := range by[int(v)-s.n] {
@@ -161,7 +155,7 @@ func (s *scan) join(edges []edge) []edge {
 					h.Push(t)
 				}
 			}
-		})
+		}
 	}
 	grow(tree[nodes-1])
 	for i := int32(0); len(edges) < nodes-1; {

@@ -1,6 +1,9 @@
 package simplex
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // solver finds an optimal basis of the transportation problem between n sources
 // and m sinks whose masses are units, in general position and balanced.
@@ -68,8 +71,8 @@ func (s *solver) solve() error {
 			return nil
 		}
 		s.refresh()
-		if len(s.arcs) > limit {
-			s.purge()
+		if len(s.arcs) > limit { // arcs of the basis live in the tree, others are found again
+			s.arcs = slices.DeleteFunc(s.arcs, func(a arc) bool { return reduced(a, s.tree.pi) >= -s.tol })
 		}
 		from = len(s.arcs)
 		found, err := s.price()
@@ -159,26 +162,4 @@ func (s *solver) price() ([]arc, error) {
 		v[j] = -p
 	}
 	return s.costs.least(v, mostAdded, func(i int) float64 { return pi[i] - s.tol })
-}
-
-// purge halves the list at least, from the arcs of the largest reduced costs
-// down, but keeps those that may enter. Arcs of the basis live in the tree.
-func (s *solver) purge() {
-	pi, want := s.tree.pi, len(s.arcs)/2
-	limit := 0.0
-	for _, a := range s.arcs {
-		limit = max(limit, reduced(a, pi))
-	}
-	for len(s.arcs) > want && limit > -s.tol {
-		if limit /= 4; limit <= s.tol {
-			limit = -s.tol
-		}
-		kept := s.arcs[:0]
-		for _, a := range s.arcs {
-			if reduced(a, pi) < limit {
-				kept = append(kept, a)
-			}
-		}
-		s.arcs = kept
-	}
 }

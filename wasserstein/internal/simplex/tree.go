@@ -17,8 +17,7 @@ type node struct {
 }
 
 // tree is a feasible basis of a transportation problem: a spanning tree
-// of the sources 0..n-1 and the sinks n.., rooted at its center and threaded in
-// preorder. Masses are integers and in general position (see toUnits): a
+// of the sources 0..n-1 and the sinks n.., threaded in preorder. Masses are integers and in general position (see toUnits): a
 // proper subset of the nodes never balances, so no flow of a basis is 0, the arc
 // that leaves is unique, and every pivot lowers the cost. That is all it takes
 // to rule out cycling (Dantzig 1951; Orden 1956).
@@ -43,44 +42,18 @@ type edge struct {
 }
 
 // newTree builds the tree of the given edges, which span the n sources and the sinks and can
-// move the masses units. Its root is the node that remains when leaves are stripped layer by
-// layer, so that paths to the root are short and subtrees small.
+// move the masses units.
 func newTree(n int, units []int64, edges []edge) *tree {
 	nodes := len(units)
 	t := &tree{n: int32(n), node: make([]node, nodes), pi: make([]float64, nodes), place: make([]int32, nodes)}
 	for v := range t.place {
 		t.place[v] = int32(v)
 	}
-	start, deg := make([]int32, nodes+1), make([]int32, nodes)
-	for _, e := range edges {
-		deg[e.i]++
-		deg[e.j]++
+	ends := make([][]*edge, nodes)
+	for k := range edges {
+		e := &edges[k]
+		ends[e.i], ends[e.j] = append(ends[e.i], e), append(ends[e.j], e)
 	}
-	for v, d := range deg {
-		start[v+1] = start[v] + d
-	}
-	at, adj := append([]int32(nil), start...), make([]int32, 2*len(edges))
-	for k, e := range edges {
-		adj[at[e.i]], adj[at[e.j]] = int32(k), int32(k)
-		at[e.i]++
-		at[e.j]++
-	}
-	leaves := make([]int32, 0, nodes)
-	for v, d := range deg {
-		if d == 1 {
-			leaves = append(leaves, int32(v))
-		}
-	}
-	for q := 0; q < len(leaves); q++ {
-		v := leaves[q]
-		for _, k := range adj[start[v]:start[v+1]] {
-			w := edges[k].i + edges[k].j - v
-			if deg[w]--; deg[w] == 1 {
-				leaves = append(leaves, w)
-			}
-		}
-	}
-	t.root = leaves[len(leaves)-1]
 	t.node[t.root].parent = -1
 	last, stack := t.root, []int32{t.root}
 	for len(stack) > 0 {
@@ -88,8 +61,7 @@ func newTree(n int, units []int64, edges []edge) *tree {
 		stack = stack[:len(stack)-1]
 		t.node[last].next, t.node[v].prev = v, last
 		last = v
-		for _, k := range adj[start[v]:start[v+1]] {
-			e := &edges[k]
+		for _, e := range ends[v] {
 			if w := e.i + e.j - v; w != t.node[v].parent {
 				t.node[w] = node{parent: v, depth: t.node[v].depth + 1, cost: e.cost}
 				stack = append(stack, w)
