@@ -12,22 +12,15 @@ import (
 	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
 
-// Matching is the answer of [Assignment], with its proof: every matching costs
-// at least Lower, and this one at most Upper.
+// Matching is the answer of [Assignment].
 type Matching struct {
 	// Column is the column of each row.
 	Column []int
-	// Cost is the sum of cost[i][Column[i]], rounded to nearest, and Upper a
-	// bound of it from above. They are equal where no addition rounded, as for
-	// integers below 2^53.
-	Cost, Upper float64
-	// U and V are the dual potentials of rows and columns. As real numbers
-	// U[i]+V[j] <= cost[i][j] for every pair, without any rounding, and
-	// where there are more columns than rows also V[j] <= 0. So no matching
-	// costs less than the sum of all potentials.
-	U, V []float64
-	// Lower is the sum of the potentials, rounded down.
-	Lower float64
+	// The proof: every matching costs at least Lower, the sum of the potentials rounded down, and
+	// this one at most Upper. They are Cost where no addition rounded, as for integers below 2^53,
+	// and otherwise some units of 2^-53 times the costs and potentials apart. Where there are more
+	// columns than rows V[j] <= 0.
+	Certificate
 }
 
 // AssignmentOptions are the settings of [Assignment]; nil and zeros mean the
@@ -35,10 +28,6 @@ type Matching struct {
 type AssignmentOptions struct {
 	Workers int // goroutines; 0 means one a processor, with the same result
 }
-
-// Gap returns Upper-Lower, rounded up. It is rounding only, some units of 2^-53 times the
-// sizes of the costs and potentials, added over the rows.
-func (m *Matching) Gap() float64 { return directed.SubUp(m.Upper, m.Lower) }
 
 // Assignment matches every row of the n x m costs c, n <= m ([*metric.SizeError]), to a column
 // of its own at least total cost. Costs are numbers of any sign of size at most 2^960
@@ -85,7 +74,7 @@ func matchPlaces(ctx context.Context, c Cost, at *places, workers int) (*Matchin
 	if err != nil {
 		return nil, err
 	}
-	m := &Matching{Column: make([]int, n), Cost: r.Cost, Upper: r.Upper, U: r.U, V: r.V, Lower: r.Lower}
+	m := &Matching{make([]int, n), r.Certificate}
 	for _, p := range r.Plan {
 		m.Column[p.I] = p.J
 	}
@@ -113,7 +102,7 @@ func match(ctx context.Context, c Cost, workers int) (*Matching, error) {
 // on the costs alone.
 func proveMatching(ctx context.Context, m int, costs rows.Func, col []int32, v []float64, workers int) (*Matching, error) {
 	n := len(col)
-	r := &Matching{Column: make([]int, n), U: make([]float64, n), V: v}
+	r := &Matching{make([]int, n), Certificate{U: make([]float64, n), V: v}}
 	paid := make([]float64, n)
 	err := rows.Each(ctx, costs, n, m, workers, func(i int, row []float64) {
 		r.U[i] = rows.Slack(row, v)

@@ -130,11 +130,8 @@ func samplePair(shape string, n int) (c Cost, diameter float64) {
 		}
 	}
 	points := testkit.Must(metric.NewPoints(pts, metric.Plane{}))
-	a, b := make([]int, n), make([]int, n)
-	for i := range n {
-		a[i], b[i] = i, n+i
-	}
-	return testkit.Must(Distances(points, a, b)), math.Hypot(most[0]-least[0], most[1]-least[1])
+	all := identity(2 * n)
+	return testkit.Must(Distances(points, all[:n], all[n:])), math.Hypot(most[0]-least[0], most[1]-least[1])
 }
 
 // BenchmarkW1_Lazy is exact between two samples of the plane, whose distances are

@@ -120,7 +120,6 @@ func TestGap_RoundsUp(t *testing.T) {
 	const upper, lower, want = 1 + 0x1p-52, 3 * 0x1p-54, 1 + 0x1p-52
 	for name, got := range map[string]float64{
 		"Certificate": (&Certificate{Upper: upper, Lower: lower}).Gap(),
-		"Matching":    (&Matching{Upper: upper, Lower: lower}).Gap(),
 		"Projection":  (&Projection{Upper: upper, Lower: lower}).Gap(),
 	} {
 		if got != want {

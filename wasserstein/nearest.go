@@ -35,7 +35,7 @@ func nearest(f metric.Finite, g []float64) (t *pathTree, p []float64, err error)
 			return nil, nil, nil
 		}
 		if t = lineTree(f); t == nil {
-			t = straight(x)
+			t, _ = straight(x)
 		}
 		p, _, err = ProjectLine(x, g)
 		return t, p, err
@@ -44,22 +44,6 @@ func nearest(f metric.Finite, g []float64) (t *pathTree, p []float64, err error)
 		p, _, err = ProjectTree(tree, g)
 	}
 	return t, p, err
-}
-
-// straight is the path through points at the positions x.
-func straight(x []float64) *pathTree {
-	n := len(x)
-	p := &pathTree{make([]int, n), make([]float64, n), identity(n), make([]int, n), false}
-	order := identity(n)
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(x[i], x[j]) })
-	for k, i := range order {
-		p.parent[k], p.at[i] = k+1, k
-		if k+1 < n {
-			p.length[k] = x[order[k+1]] - x[i]
-		}
-	}
-	p.parent[n-1] = -1
-	return p
 }
 
 // projected proves how near p is to g, points lying on t.

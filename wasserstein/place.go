@@ -2,6 +2,7 @@ package wasserstein
 
 import (
 	"context"
+	"slices"
 
 	"github.com/metricdp/metricdp/wasserstein/internal/prices"
 	"github.com/metricdp/metricdp/wasserstein/internal/rows"
@@ -32,14 +33,9 @@ func newPlaces(c Cost) *places {
 	var p places
 	switch c := c.(type) {
 	case metricCost:
-		all := make([]int, c.Len())
-		for i := range all {
-			all[i] = i
-		}
-		p.space = prices.New(c.Finite, all)
+		p.space = prices.New(c.Finite, identity(c.Len()))
 	case *distances:
-		all := make([]int, 0, len(c.a)+len(c.b))
-		p.space, p.first = prices.New(c.f, append(append(all, c.a...), c.b...)), len(c.a)
+		p.space, p.first = prices.New(c.f, slices.Concat(c.a, c.b)), len(c.a)
 	}
 	// Beyond, a cost is looked for that is out of its domain.
 	if p.space == nil || !(p.space.Diameter() <= rows.Max) {

@@ -232,10 +232,7 @@ func TestProjectLine_IsNearest(t *testing.T) {
 
 // lineObjective is what ProjectLine minimizes.
 func lineObjective(x, p, g []float64) float64 {
-	order := make([]int, len(x))
-	for i := range order {
-		order[i] = i
-	}
+	order := identity(len(x))
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(x[i], x[j]) })
 	var d exact.DD
 	sum := 0.0

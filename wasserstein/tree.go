@@ -115,27 +115,34 @@ func lineTree(f metric.Finite) *pathTree {
 			return nil
 		}
 	}
-	order := lineOrder(e.Coords)
-	p := &pathTree{make([]int, n), make([]float64, n), identity(n), make([]int, n), isNumbers[float64](f) || isNumbers[float32](f)}
-	for k := range n {
-		i := lineAt(order, k)
-		p.parent[k], p.at[i] = k+1, k
-		if k+1 < n {
-			j := lineAt(order, k+1)
-			if p.length[k] = e.Coords[j] - e.Coords[i]; f.Distance(i, j) != p.length[k] {
-				return nil
-			}
+	p, order := straight(e.Coords)
+	for k, length := range p.length[:n-1] {
+		if f.Distance(lineAt(order, k), lineAt(order, k+1)) != length {
+			return nil
 		}
 	}
-	p.parent[n-1] = -1
 	a, b := lineAt(order, 0), lineAt(order, n-1)
 	if f.Distance(a, b) != e.Coords[b]-e.Coords[a] {
 		return nil
 	}
-	if isNumbers[int](f) || isNumbers[int64](f) {
-		p.close = -wholeMax <= e.Coords[a] && e.Coords[b] <= wholeMax
-	}
+	p.close = isNumbers[float64](f) || isNumbers[float32](f) ||
+		(isNumbers[int](f) || isNumbers[int64](f)) && -wholeMax <= e.Coords[a] && e.Coords[b] <= wholeMax
 	return p
+}
+
+// straight is the path through points at the positions x, and their order (see lineOrder).
+func straight(x []float64) (p *pathTree, order []int32) {
+	n := len(x)
+	p, order = &pathTree{make([]int, n), make([]float64, n), identity(n), make([]int, n), false}, lineOrder(x)
+	for k := range n {
+		i := lineAt(order, k)
+		p.parent[k], p.at[i] = k+1, k
+		if k+1 < n {
+			p.length[k] = x[lineAt(order, k+1)] - x[i]
+		}
+	}
+	p.parent[n-1] = -1
+	return p, order
 }
 
 // wholeMax is the number up to which all integers are coordinates.

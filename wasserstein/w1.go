@@ -148,10 +148,7 @@ func W1Points[P any](ctx context.Context, s metric.Space[P], x []P, mu []float64
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op, err)
 	}
-	at := make([]int, f.Len())
-	for i := range at {
-		at[i] = i
-	}
+	at := identity(f.Len())
 	if mu == nil {
 		mu = slices.Repeat([]float64{1 / float64(len(x))}, len(x))
 	}
@@ -196,10 +193,7 @@ func (m *masses) add(at int, mass exact.DD) {
 
 // sort puts the points in ascending order of a key.
 func (m *masses) sort(key func(at int) int) {
-	order := make([]int, len(m.at))
-	for k := range order {
-		order[k] = k
-	}
+	order := identity(len(m.at))
 	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(key(m.at[a]), key(m.at[b])) })
 	var sorted masses
 	for _, k := range order {

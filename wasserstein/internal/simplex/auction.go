@@ -163,7 +163,8 @@ func (s *scan) join(edges []edge) []edge {
 		if h.Len() > 0 {
 			a = best[h.Pop()]
 		} else if a.i = i; !in[tree[i]] { // no list has an arc
-			a.j, a.c, _ = s.rest(sinks).best(i)
+			find, _ := s.rest(sinks)
+			a.j, a.c, _ = find(i)
 		} else {
 			i++
 			continue

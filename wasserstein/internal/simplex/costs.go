@@ -2,6 +2,7 @@ package simplex
 
 import (
 	"math"
+	"slices"
 
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/wasserstein/internal/prices"
@@ -19,20 +20,13 @@ type costs interface {
 	// c - v, v being potentials of the sinks: those below the limit of the
 	// source, and at most k.
 	least(v []float64, k int, limit func(i int) float64) ([]arc, error)
-	// rest is a set of sinks, given as nodes.
-	rest(sinks []int32) rest
+	// rest is a set of sinks, given as nodes. best returns that of least c - v for source i, v
+	// being the start potentials.
+	rest(sinks []int32) (best func(i int32) (j int32, c float64, err error), remove func(j int32))
 	// reduce sets the costs of a problem between some of the sources and sinks.
 	reduce(half *solver, src, dst []int) error
 	// extend sets all start potentials to those that go with v, of the sinks dst.
 	extend(dst []int, v []float64) error
-}
-
-// rest is a set of sinks.
-type rest interface {
-	// best returns the sink of least c - v for source i, v being the start
-	// potentials.
-	best(i int32) (j int32, c float64, err error)
-	remove(j int32)
 }
 
 // scan reads rows of costs.
@@ -120,38 +114,25 @@ func (f *found) all() []arc {
 	return out
 }
 
-type scanRest struct {
-	*scan
-	sinks []int32
-	buf   []float64
-	row   []float64
-	of    int32 // the source of row
-}
-
-func (s *scan) rest(sinks []int32) rest {
-	return &scanRest{scan: s, sinks: sinks, buf: make([]float64, s.m), of: -1}
-}
-
-func (r *scanRest) best(i int32) (j int32, c float64, err error) {
-	if r.of != i {
-		r.row, r.of = r.Costs(int(i), r.buf), i
-	}
-	best := math.Inf(1)
-	for _, k := range r.sinks {
-		if d := r.row[int(k)-r.n] - r.Start[k]; d < best {
-			best, j = d, k
+func (s *scan) rest(sinks []int32) (best func(i int32) (j int32, c float64, err error), remove func(j int32)) {
+	buf, of := make([]float64, s.m), int32(-1) // of: the source of row
+	var row []float64
+	best = func(i int32) (j int32, c float64, err error) {
+		if of != i {
+			row, of = s.Costs(int(i), buf), i
 		}
-	}
-	return j, r.row[int(j)-r.n], nil
-}
-
-func (r *scanRest) remove(j int32) {
-	for q, k := range r.sinks {
-		if k == j {
-			r.sinks[q] = r.sinks[len(r.sinks)-1]
-			r.sinks = r.sinks[:len(r.sinks)-1]
-			return
+		least := math.Inf(1)
+		for _, k := range sinks {
+			if d := row[int(k)-s.n] - s.Start[k]; d < least {
+				least, j = d, k
+			}
 		}
+		return j, row[int(j)-s.n], nil
+	}
+	return best, func(j int32) {
+		last := len(sinks) - 1
+		sinks[slices.Index(sinks, j)] = sinks[last]
+		sinks = sinks[:last]
 	}
 }
 
@@ -201,35 +182,21 @@ func (s *near) least(v []float64, k int, limit func(i int) float64) ([]arc, erro
 	return found.all(), err
 }
 
-type nearRest struct {
-	prices *prices.Prices
-	search *prices.Search
-	one    []prices.Hit
-	n, j   int32 // the first sink, and one of the set
-}
-
-func (s *near) rest(sinks []int32) rest {
+func (s *near) rest(sinks []int32) (best func(i int32) (j int32, c float64, err error), remove func(j int32)) {
 	w := prices.None(s.n + s.m)
 	for _, j := range sinks {
 		w[j] = s.Start[j]
 	}
 	p := s.Space.NewPrices(w)
-	r := &nearRest{prices: p, search: p.NewSearch(), one: make([]prices.Hit, 0, 1), n: int32(s.n)}
-	if len(sinks) > 0 {
-		r.j = sinks[0]
-	}
-	return r
+	search, one := p.NewSearch(), make([]prices.Hit, 0, 1)
+	return func(i int32) (j int32, c float64, err error) {
+		one = search.Least(i, math.Inf(1), one)
+		if len(one) == 0 { // only where a distance is no number
+			return 0, 0, &rows.BadCost{I: int(i), J: int(sinks[0]) - s.n, Value: math.NaN()}
+		}
+		return one[0].ID, one[0].C, nil
+	}, p.Remove
 }
-
-func (r *nearRest) best(i int32) (j int32, c float64, err error) {
-	r.one = r.search.Least(i, math.Inf(1), r.one)
-	if len(r.one) == 0 { // only where a distance is no number
-		return 0, 0, &rows.BadCost{I: int(i), J: int(r.j - r.n), Value: math.NaN()}
-	}
-	return r.one[0].ID, r.one[0].C, nil
-}
-
-func (r *nearRest) remove(j int32) { r.prices.Remove(j) }
 
 func (s *near) reduce(half *solver, src, dst []int) error {
 	ids := make([]int32, 0, len(src)+len(dst))

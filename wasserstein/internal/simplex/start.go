@@ -151,7 +151,7 @@ func (s *solver) greedy() (edges []edge, covered float64, err error) {
 			rest = append(rest, int32(j))
 		}
 	}
-	sinks := s.costs.rest(rest)
+	best, remove := s.costs.rest(rest)
 	for i := range s.n {
 		all += float64(s.units[i])
 		if left[i] > 0 {
@@ -160,13 +160,13 @@ func (s *solver) greedy() (edges []edge, covered float64, err error) {
 			}
 		}
 		for left[i] > 0 {
-			j, c, err := sinks.best(int32(i))
+			j, c, err := best(int32(i))
 			if err != nil {
 				return nil, 0, err
 			}
 			use(int32(i), j, c)
 			if left[j] == 0 {
-				sinks.remove(j)
+				remove(j)
 			}
 		}
 	}
