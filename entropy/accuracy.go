@@ -49,6 +49,13 @@ type work struct {
 	alphas []float64
 	o      *Options
 	closed *closedStars // once lower has run
+
+	// Once bestNets has run: the point of least radius under rho2, and the points from there on,
+	// farthest-first under rho1.
+	center int
+	radius float64
+	order  []int
+	radii  []float64
 }
 
 func newWork(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) (*work, error) {

@@ -83,13 +83,10 @@ type Bracket struct {
 // ranked sorts bounds in place as Bracket has them.
 func ranked(bounds []Bound) []Bound {
 	slices.SortStableFunc(bounds, func(p, q Bound) int {
-		if p.Kind != q.Kind {
-			return cmp.Compare(p.Kind, q.Kind)
+		if p.Kind == Lower && q.Kind == Lower {
+			p, q = q, p
 		}
-		if p.Kind == Lower {
-			return cmp.Compare(q.Value, p.Value)
-		}
-		return cmp.Compare(p.Value, q.Value)
+		return cmp.Or(cmp.Compare(p.Kind, q.Kind), cmp.Compare(p.Value, q.Value))
 	})
 	return bounds
 }

@@ -266,7 +266,7 @@ func (l *leveling) leak(ctx context.Context, w netOutputs, most float64) (float6
 		for x := lo; x < hi; x++ {
 			var z runningLoss // of distances
 			for j, r := range l.rows[x] {
-				z.addWeighted(w.Rate*l.alpha, r, r, w.weight(j))
+				z.add(w.Rate*l.alpha, r, r, w.weight(j))
 			}
 			logZ[x] = math.Log(z.mass) - float64(w.Rate*l.alpha*z.near)
 			slack[x] = w.Rate*l.alpha*z.sum/z.mass*0x1p-34 + 0x1p-44
@@ -394,14 +394,21 @@ func (l *leveling) answer(ctx context.Context, w netOutputs) (netOutputs, error)
 // netPoints bounds the nets that are tried.
 const netPoints = 1 << 14
 
-// bestNets returns for every level the best outputs of the exponential
-// mechanism among the prefixes of order, which is farthest-first under rho1. For every s
-// one of them is a maximal s-separated net, if it has up to netPoints points.
-func (w *work) bestNets(ctx context.Context, order []int) ([]netOutputs, error) {
-	best, err := w.leastWorst(ctx, len(order), func(r1, r2 []float64, rate float64, worst []float64) {
+// bestNets sets center and order, and returns for every level the best outputs of the exponential
+// mechanism among the prefixes of the order. For every s one of them is a maximal s-separated
+// net, if it has up to netPoints points. The order begins at the center: a net of one point is the
+// constant.
+func (w *work) bestNets(ctx context.Context) (_ []netOutputs, err error) {
+	if w.radius, w.center, err = metric.Radius(ctx, w.b.Utility); err != nil {
+		return nil, err
+	}
+	if w.order, w.radii, err = metric.FarthestFirst(ctx, w.near.Privacy, min(w.b.Len(), netPoints), w.center); err != nil {
+		return nil, err
+	}
+	best, err := w.leastWorst(ctx, len(w.order), func(r1, r2 []float64, rate float64, worst []float64) {
 		var l runningLoss
-		for m, y := range order {
-			l.add(rate, r1[y], r2[y])
+		for m, y := range w.order {
+			l.add(rate, r1[y], r2[y], 1)
 			worst[m] = l.above(worst[m])
 		}
 	})
@@ -410,7 +417,7 @@ func (w *work) bestNets(ctx context.Context, order []int) ([]netOutputs, error) 
 	}
 	out := make([]netOutputs, len(best))
 	for k, m := range best {
-		out[k] = netOutputs{Outputs: order[:m+1], Rate: 0.5}
+		out[k] = netOutputs{Outputs: w.order[:m+1], Rate: 0.5}
 	}
 	return out, nil
 }
@@ -440,7 +447,7 @@ func (w *work) bestCells(ctx context.Context, order []int, radii, seps []float64
 			nearestOf(labels[i], r1, sigma[:m])
 			var l runningLoss
 			for j, r := range sigma[:m] {
-				l.add(rate, r, r2[order[j]])
+				l.add(rate, r, r2[order[j]], 1)
 			}
 			worst[i] = l.above(worst[i])
 		}
@@ -523,10 +530,8 @@ func (w *work) leastWorst(ctx context.Context, count int, raise func(r1, r2 []fl
 // are relative to that of near, the least r so far.
 type runningLoss struct{ near, sum, mass float64 }
 
-func (l *runningLoss) add(rate, r, loss float64) { l.addWeighted(rate, r, loss, 1) }
-
-// addWeighted adds a loss times a weight.
-func (l *runningLoss) addWeighted(rate, r, loss, weight float64) {
+// add adds a loss times a weight.
+func (l *runningLoss) add(rate, r, loss, weight float64) {
 	switch u := rate * (r - l.near); {
 	case weight == 0:
 	case l.mass == 0:

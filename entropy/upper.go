@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/entropy/scale"
@@ -87,11 +88,7 @@ func (w constantOutput) Prove(ctx context.Context, b metric.Bimetric, alpha floa
 	if err := checkWitness("entropy: Witness.Prove", b, alpha, w.X, ""); err != nil {
 		return 0, err
 	}
-	far := 0.0
-	for _, d := range finite.Row(b.Utility, w.X, nil) {
-		far = max(far, d)
-	}
-	return far, nil
+	return slices.Max(finite.Row(b.Utility, w.X, nil)), nil
 }
 
 // UpperBounds returns upper bounds on the optimal accuracy at level alpha, the smallest
@@ -117,29 +114,19 @@ func UpperBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Optio
 // [RelaxedBound] for an ultrametric of up to 8192 points or of a type that says so (Theorem
 // 5.1). Nets have up to 16384 points.
 func (w *work) upper(ctx context.Context) ([][]Bound, error) {
-	radius, center, err := metric.Radius(ctx, w.b.Utility)
-	if err != nil {
-		return nil, err
-	}
 	separations, ultra, err := w.separations(ctx)
 	if err != nil {
 		return nil, err
 	}
-	// Orders begin at the center: a net of one point is the constant.
-	points := min(w.b.Len(), netPoints)
-	order, radii, err := metric.FarthestFirst(ctx, w.near.Privacy, points, center)
-	if err != nil {
-		return nil, err
-	}
-	nets, err := w.bestNets(ctx, order)
+	nets, err := w.bestNets(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var cells []netOutputs
 	if two := !w.b.OneMetric(); two || ultra {
-		order, radii := order, radii
+		order, radii := w.order, w.radii
 		if two {
-			if order, radii, err = metric.FarthestFirst(ctx, w.near.Utility, points, center); err != nil {
+			if order, radii, err = metric.FarthestFirst(ctx, w.near.Utility, len(order), w.center); err != nil {
 				return nil, err
 			}
 		}
@@ -149,7 +136,7 @@ func (w *work) upper(ctx context.Context) ([][]Bound, error) {
 	}
 	out := make([][]Bound, len(w.alphas))
 	for k, alpha := range w.alphas {
-		exponential, err := w.onNet(ctx, alpha, nets[k], order, radii)
+		exponential, err := w.onNet(ctx, alpha, nets[k], true)
 		if err != nil {
 			return nil, err
 		}
@@ -157,9 +144,9 @@ func (w *work) upper(ctx context.Context) ([][]Bound, error) {
 		if by, ok := exponential.Witness.(netOutputs); ok && by.Answers != nil {
 			exponential.Source = "loss of remapped outputs"
 		}
-		out[k] = []Bound{{Upper, radius, "constant", "the radius", constantOutput{center}}, exponential}
+		out[k] = []Bound{{Upper, w.radius, "constant", "the radius", constantOutput{w.center}}, exponential}
 		if cells != nil {
-			relaxed, err := w.onNet(ctx, alpha, cells[k], nil, nil)
+			relaxed, err := w.onNet(ctx, alpha, cells[k], false)
 			if err != nil {
 				return nil, err
 			}
@@ -190,8 +177,9 @@ func (w *work) separations(ctx context.Context) (s []float64, ultra bool, err er
 }
 
 // onNet returns the least loss proved of net, at its rate and in small spaces at a tuned
-// one, and there also of the points of order as outputs with weights, and with answers.
-func (w *work) onNet(ctx context.Context, alpha float64, net netOutputs, order []int, radii []float64) (Bound, error) {
+// one, and there where more says so also of the points of order as outputs with weights, and with
+// answers.
+func (w *work) onNet(ctx context.Context, alpha float64, net netOutputs, more bool) (Bound, error) {
 	best := Bound{Kind: Upper, Value: math.Inf(1)}
 	try := func(by netOutputs) error {
 		v, err := by.prove(ctx, w.near, alpha, w.o.Workers)
@@ -210,9 +198,10 @@ func (w *work) onNet(ctx context.Context, alpha float64, net netOutputs, order [
 	if net, err = l.tune(ctx, net); err == nil {
 		err = try(net)
 	}
-	if err != nil || order == nil {
+	if err != nil || !more {
 		return best, err
 	}
+	order := w.order
 	fit := func(outputs []int, then func(l *leveling, tight netOutputs) (netOutputs, error)) error {
 		all := netOutputs{Outputs: outputs, Rate: 0.5}
 		l, err := all.leveling(ctx, w.near, alpha, w.o.Workers)
@@ -231,7 +220,7 @@ func (w *work) onNet(ctx context.Context, alpha float64, net netOutputs, order [
 	if err := fit(order, func(_ *leveling, tight netOutputs) (netOutputs, error) { return tight, nil }); err != nil {
 		return best, err
 	}
-	if len(order) > answered && !(radii[answered]*alpha <= answeredReach) {
+	if len(order) > answered && !(w.radii[answered]*alpha <= answeredReach) {
 		return best, nil
 	}
 	err = fit(order[:min(len(order), answered)], func(l *leveling, tight netOutputs) (netOutputs, error) { return l.answer(ctx, tight) })

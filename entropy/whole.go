@@ -183,15 +183,7 @@ func (z Whole) Accuracy(ctx context.Context, alphas []float64, o *Options) ([]Br
 	if err != nil {
 		return nil, err
 	}
-	radius, center, err := metric.Radius(ctx, z.Sample)
-	if err != nil {
-		return nil, err
-	}
-	order, _, err := metric.FarthestFirst(ctx, w.near.Privacy, min(w.b.Len(), netPoints), center)
-	if err != nil {
-		return nil, err
-	}
-	nets, err := w.bestNets(ctx, order)
+	nets, err := w.bestNets(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +197,7 @@ func (z Whole) Accuracy(ctx context.Context, alphas []float64, o *Options) ([]Br
 		spread := directed.MulUp(min(directed.ExpUp(directed.MulUp(alpha, z.Gap)), math.MaxFloat64), loss)
 		bounds := []Bound{
 			{Kind: Lower, Value: max(best.Value/2, directed.SubDown(best.Value, z.Gap)) * spaces.SlackDown, Name: "sample", Source: best.Source},
-			{Kind: Upper, Value: directed.AddUp(radius, z.Gap) * spaces.SlackUp, Name: "constant", Source: "the radius"},
+			{Kind: Upper, Value: directed.AddUp(w.radius, z.Gap) * spaces.SlackUp, Name: "constant", Source: "the radius"},
 			{Kind: Upper, Value: directed.AddUp(spread, z.Gap) * spaces.SlackUp, Name: "exponential", Source: "loss on a net, BSV24 Lemma 4.1"},
 		}
 		if at, ok := s[2*alpha]; ok {

@@ -41,7 +41,7 @@ var ofEntropy = []scenario{
 		}
 		return out
 	}},
-	{"rates", "^entropy/nets.go:206 ", func() (out []end) {
+	{"rates", "", func() (out []end) {
 		for _, f := range []metric.Finite{line, space.Simplex(5, 0.7)} {
 			for _, b := range must(entropy.UpperBounds(ctx, metric.Same(f), 3, nil)) {
 				w := reflect.ValueOf(b.Witness)

@@ -1,6 +1,7 @@
 package spaces
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -53,13 +54,7 @@ func CheckDistances(op string, f metric.Finite) error {
 
 // CheckLevels checks a space and ascending levels, at least one.
 func CheckLevels(op string, b metric.Bimetric, alphas []float64) error {
-	if err := CheckSpace(op, b); err != nil {
-		return err
-	}
-	if err := fault.Empty(op, "alphas", len(alphas)); err != nil {
-		return err
-	}
-	if err := CheckPositive(op, alphas); err != nil {
+	if err := cmp.Or(CheckSpace(op, b), fault.Empty(op, "alphas", len(alphas)), CheckPositive(op, alphas)); err != nil {
 		return err
 	}
 	for i, a := range alphas {
@@ -82,10 +77,7 @@ func CheckPositive(op string, alphas []float64) error {
 
 // CheckLevel checks a space and one level.
 func CheckLevel(op string, b metric.Bimetric, alpha float64) error {
-	if err := CheckSpace(op, b); err != nil {
-		return err
-	}
-	return fault.Positive(op, "alpha", alpha)
+	return cmp.Or(CheckSpace(op, b), fault.Positive(op, "alpha", alpha))
 }
 
 // CheckSizes checks that both metrics have the same points, at least one.
