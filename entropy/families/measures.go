@@ -37,10 +37,10 @@ type Measures struct {
 // the module's memory limit to list is a [*metric.MemoryError]. O(n^2 + n*m).
 func MeasureNet(ctx context.Context, f metric.Finite, m int) (*Measures, error) {
 	const op = "families: MeasureNet"
-	if err := spaces.CheckPoints(op, f); err != nil {
+	n := fault.Len(f)
+	if err := fault.Empty(op, "f", n); err != nil {
 		return nil, err
 	}
-	n := f.Len()
 	if m < 1 {
 		return nil, fault.Value(op, "m", float64(m), "at least 1")
 	}

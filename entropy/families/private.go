@@ -44,11 +44,7 @@ type MeasureBound struct {
 // distances >= t prove t/(2 + alpha/m) at least. It falls with alpha, and is half the
 // diameter at most. O(n^2) time, at most 2^27 distances; O(n) memory.
 func PrivateMeasureBound(ctx context.Context, f metric.Finite, alpha float64) (MeasureBound, error) {
-	const op = "families: PrivateMeasureBound"
-	if err := fault.Positive(op, "alpha", alpha); err != nil {
-		return MeasureBound{}, err
-	}
-	return measureBound(ctx, op, f, alpha, MeasureBound{})
+	return measureBound(ctx, "families: PrivateMeasureBound", f, alpha, MeasureBound{})
 }
 
 // PrivateTransportBound is [PrivateMeasureBound] for mechanisms that are alpha-private in
@@ -57,11 +53,7 @@ func PrivateMeasureBound(ctx context.Context, f metric.Finite, alpha float64) (M
 // for alpha = a*n. In d dimensions the bound follows alpha^(-1/(d+1)). Sets have at most
 // 2048 points.
 func PrivateTransportBound(ctx context.Context, f metric.Finite, alpha float64) (MeasureBound, error) {
-	const op = "families: PrivateTransportBound"
-	if err := fault.Positive(op, "alpha", alpha); err != nil {
-		return MeasureBound{}, err
-	}
-	return measureBound(ctx, op, f, alpha, MeasureBound{Transport: true})
+	return measureBound(ctx, "families: PrivateTransportBound", f, alpha, MeasureBound{Transport: true})
 }
 
 // PrivateDataBound is [PrivateMeasureBound] for data sets of so many records, points of f,
@@ -155,10 +147,7 @@ const (
 // records w_i = k/N, k the integer part of N/m, and A is 1/k of that of a path of k gaps at eps
 // each.
 func measureBound(ctx context.Context, op string, f metric.Finite, alpha float64, w MeasureBound) (MeasureBound, error) {
-	if err := spaces.CheckPoints(op, f); err != nil {
-		return MeasureBound{}, err
-	}
-	if err := spaces.CheckDistances(op, f); err != nil {
+	if err := cmp.Or(fault.Positive(op, "alpha", alpha), spaces.CheckMetric(op, f)); err != nil {
 		return MeasureBound{}, err
 	}
 	_, start, _, err := metric.Diameter(ctx, f)
@@ -266,10 +255,7 @@ func nearPairs(f metric.Finite, set []int) (pairs []pair) {
 // records prove 0. O(len(Pairs)^2), and n^2 for up to 1024 points.
 func (w MeasureBound) Prove(ctx context.Context, f metric.Finite, alpha float64) (float64, error) {
 	const op = "families: MeasureBound.Prove"
-	if err := spaces.CheckPoints(op, f); err != nil {
-		return 0, err
-	}
-	if err := cmp.Or(fault.Positive(op, "alpha", alpha), spaces.CheckDistances(op, f)); err != nil {
+	if err := cmp.Or(fault.Positive(op, "alpha", alpha), spaces.CheckMetric(op, f)); err != nil {
 		return 0, err
 	}
 	if w.Records < 0 || w.Records > 0 && w.Transport {

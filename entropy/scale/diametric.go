@@ -3,6 +3,7 @@ package scale
 import (
 	"cmp"
 	"context"
+	"iter"
 	"math"
 	"slices"
 
@@ -46,10 +47,7 @@ func Diametric(ctx context.Context, b metric.Bimetric, alphas []float64, o *Opti
 	for k, a := range alphas {
 		d.best[k] = bestPair{noWitness(a, ByPairs), math.Inf(-1)}
 	}
-	err = staged(b.Len(), o.Progress, func(lo, hi, step int) error {
-		return d.rows(ctx, o, lo, hi, step)
-	})
-	if err != nil {
+	if err = staged(ctx, b.Len(), o, d.rows, d.take); err != nil {
 		return nil, err
 	}
 	s := make([]Scale, len(alphas))
@@ -62,20 +60,38 @@ func Diametric(ctx context.Context, b metric.Bimetric, alphas []float64, o *Opti
 	return s, nil
 }
 
-// staged runs all rows in [0, n), a sample first: it nearly finds a maximum.
-// run takes every step-th row of [lo, hi). What it is given depends on n alone.
-func staged(n int, progress func(done, total int), run func(lo, hi, step int) error) error {
+// staged looks for a maximum over the rows in [0, n), in a sample first, which nearly finds it.
+// run takes the rows of a chunk, and take what it found, in order. What they are given depends on n
+// alone.
+func staged[T any](ctx context.Context, n int, o *Options, run func(rows iter.Seq[int], sample bool) T, take func(T)) error {
+	part := func(lo, hi, step int) error {
+		count := (hi - lo + step - 1) / step
+		found := make([]T, (count+stagedRows-1)/stagedRows)
+		err := parallel.Chunks(ctx, count, stagedRows, o.Workers, nil, func(c, from, to int) {
+			found[c] = run(func(yield func(int) bool) {
+				for i := from; i < to && ctx.Err() == nil && yield(lo+i*step); i++ {
+				}
+			}, step > 1)
+		})
+		if err != nil {
+			return err
+		}
+		for _, v := range found {
+			take(v)
+		}
+		return ctx.Err()
+	}
 	step := max(1, n/stagedSample)
-	if err := run(0, n, step); err != nil || step == 1 {
+	if err := part(0, n, step); err != nil || step == 1 {
 		return err
 	}
 	for lo := 0; lo < n; lo += stagedBatch {
 		hi := min(n, lo+stagedBatch)
-		if err := run(lo, hi, 1); err != nil {
+		if err := part(lo, hi, 1); err != nil {
 			return err
 		}
-		if progress != nil {
-			progress(hi, n)
+		if o.Progress != nil {
+			o.Progress(hi, n)
 		}
 	}
 	return nil
@@ -103,34 +119,28 @@ type bestPair struct {
 	log float64
 }
 
-// rows takes every step-th row of [lo, hi) and raises best.
-func (d *diametricSearch) rows(ctx context.Context, o *Options, lo, hi, step int) error {
-	count := (hi - lo + step - 1) / step
-	slots := make([][]bestPair, (count+stagedRows-1)/stagedRows)
-	err := parallel.Chunks(ctx, count, stagedRows, o.Workers, nil, func(c, from, to int) {
-		r := diametricRow{diametricSearch: d, read: spaces.NewRows(d.b), best: slices.Clone(d.best)}
-		for i := from; i < to && ctx.Err() == nil; i++ {
-			if y := lo + i*step; step > 1 {
-				r.row(y, 0)
-			} else {
-				r.row(y, y)
-			}
-		}
-		slots[c] = r.best
-	})
-	if err != nil {
-		return err
-	}
-	for _, s := range slots {
-		for k := range s {
-			hi := max(d.best[k].Hi, s[k].Hi)
-			if s[k].log > d.best[k].log {
-				d.best[k] = s[k]
-			}
-			d.best[k].Hi = hi
+// rows is the best of some rows, of a sample with all points.
+func (d *diametricSearch) rows(rows iter.Seq[int], sample bool) []bestPair {
+	r := diametricRow{diametricSearch: d, read: spaces.NewRows(d.b), best: slices.Clone(d.best)}
+	for y := range rows {
+		if sample {
+			r.row(y, 0)
+		} else {
+			r.row(y, y)
 		}
 	}
-	return ctx.Err()
+	return r.best
+}
+
+// take raises best.
+func (d *diametricSearch) take(found []bestPair) {
+	for k, s := range found {
+		hi := max(d.best[k].Hi, s.Hi)
+		if s.log > d.best[k].log {
+			d.best[k] = s
+		}
+		d.best[k].Hi = hi
+	}
 }
 
 // diametricRow is the state of one chunk.

@@ -63,10 +63,7 @@ type DimensionEstimate struct {
 func Dimension(ctx context.Context, f metric.Finite, o *DimensionOptions) (*DimensionEstimate, error) {
 	const op = "scale: Dimension"
 	o = spaces.OrDefault(o)
-	if err := cmp.Or(spaces.CheckPoints(op, f), fault.NonNegative(op, "Coarse", o.Coarse), fault.NonNegative(op, "Fine", o.Fine)); err != nil {
-		return nil, err
-	}
-	if err := spaces.CheckDistances(op, f); err != nil {
+	if err := cmp.Or(fault.NonNegative(op, "Coarse", o.Coarse), fault.NonNegative(op, "Fine", o.Fine), spaces.CheckMetric(op, f)); err != nil {
 		return nil, err
 	}
 	n := f.Len()

@@ -3,6 +3,7 @@ package scale
 import (
 	"cmp"
 	"context"
+	"iter"
 	"math"
 	"slices"
 	"sort"
@@ -11,7 +12,6 @@ import (
 	"github.com/metricdp/metricdp/entropy/internal/limit"
 	"github.com/metricdp/metricdp/entropy/internal/spaces"
 	"github.com/metricdp/metricdp/internal/finite"
-	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 )
 
@@ -115,26 +115,17 @@ type clusterRow struct {
 // entropicRows is the entropic scale at one level for an ultrametric rho2,
 // center by center. O(n^2) time and O(n) memory.
 func entropicRows(ctx context.Context, b metric.Bimetric, u *metric.Ultrametric, alpha float64, o *Options) (Scale, error) {
-	best := clusterRow{b: b, alpha: alpha, values: heightsOf(u), u: u, x: -1}
-	err := staged(b.Len(), o.Progress, func(from, to, step int) error {
-		count := (to - from + step - 1) / step
-		slots := make([]clusterRow, (count+stagedRows-1)/stagedRows)
-		err := parallel.Chunks(ctx, count, stagedRows, o.Workers, nil, func(c, lo, hi int) {
-			r := clusterRow{b: b, alpha: alpha, values: best.values, u: u, at: best.at, x: -1}
-			for i := lo; i < hi && ctx.Err() == nil; i++ {
-				r.center(from + i*step)
-			}
-			slots[c] = clusterRow{at: r.at, x: r.x, set: r.set}
-		})
-		if err != nil {
-			return err
+	best := clusterRow{b: b, alpha: alpha, values: heightsOf(u), u: u}
+	err := staged(ctx, b.Len(), o, func(rows iter.Seq[int], _ bool) clusterRow {
+		r := best
+		for x := range rows {
+			r.center(x)
 		}
-		for _, r := range slots {
-			if r.x >= 0 && r.at > best.at {
-				best.at, best.x, best.set = r.at, r.x, r.set
-			}
+		return clusterRow{at: r.at, x: r.x, set: r.set}
+	}, func(r clusterRow) {
+		if r.at > best.at {
+			best.at, best.x, best.set = r.at, r.x, r.set
 		}
-		return ctx.Err()
 	})
 	if err != nil {
 		return Scale{}, err

@@ -80,13 +80,7 @@ func Packing(ctx context.Context, f metric.Finite, subset []int, s float64, o *O
 
 // checkSubset checks the arguments and returns the subset in ascending order.
 func checkSubset(op string, f metric.Finite, subset []int, s float64) ([]int, error) {
-	if err := spaces.CheckPoints(op, f); err != nil {
-		return nil, err
-	}
-	if err := fault.NonNegative(op, "s", s); err != nil {
-		return nil, err
-	}
-	if err := spaces.CheckDistances(op, f); err != nil {
+	if err := cmp.Or(fault.NonNegative(op, "s", s), spaces.CheckMetric(op, f)); err != nil {
 		return nil, err
 	}
 	n := f.Len()

@@ -25,10 +25,7 @@ import (
 // halving of the scale.
 func PositiveMeasure(ctx context.Context, f metric.Finite) ([]float64, error) {
 	const op = "scale: PositiveMeasure"
-	if err := spaces.CheckPoints(op, f); err != nil {
-		return nil, err
-	}
-	if err := spaces.CheckDistances(op, f); err != nil {
+	if err := spaces.CheckMetric(op, f); err != nil {
 		return nil, err
 	}
 	s, _, _, err := metric.Diameter(ctx, f)
@@ -68,14 +65,8 @@ func PositiveMeasure(ctx context.Context, f metric.Finite) ([]float64, error) {
 func BallMass(ctx context.Context, f metric.Finite, mu []float64, r float64, o *Options) (mass float64, y int, err error) {
 	const op = "scale: BallMass"
 	o = spaces.OrDefault(o)
-	if err := spaces.CheckPoints(op, f); err != nil {
-		return 0, 0, err
-	}
-	n := f.Len()
-	if err := cmp.Or(fault.Distribution(op, "mu", mu, n, distributionTol), fault.NonNegative(op, "r", r)); err != nil {
-		return 0, 0, err
-	}
-	if err := spaces.CheckDistances(op, f); err != nil {
+	n := fault.Len(f)
+	if err := cmp.Or(spaces.CheckMetric(op, f), fault.Distribution(op, "mu", mu, n, distributionTol), fault.NonNegative(op, "r", r)); err != nil {
 		return 0, 0, err
 	}
 	masses := make([]float64, n)

@@ -18,19 +18,17 @@ func OrDefault[T any](o *T) *T {
 	return o
 }
 
-// CheckPoints refuses a space without points, nil among them.
-func CheckPoints(op string, f metric.Finite) error {
-	return fault.Empty(op, "f", fault.Len(f))
-}
-
-// checkedPoints is the number of points up to which CheckDistances looks at all
+// checkedPoints is the number of points up to which CheckMetric looks at all
 // pairs: a few milliseconds.
 const checkedPoints = 1024
 
-// CheckDistances refuses a negative or non-finite distance with its pair: any
-// of up to checkedPoints points, in a larger space any from the first point.
+// CheckMetric refuses a space without points, nil among them, and a negative or non-finite distance
+// with its pair: any of up to checkedPoints points, in a larger space any from the first point.
 // The checked types of package metric are believed.
-func CheckDistances(op string, f metric.Finite) error {
+func CheckMetric(op string, f metric.Finite) error {
+	if err := fault.Empty(op, "f", fault.Len(f)); err != nil {
+		return err
+	}
 	switch f.(type) {
 	case *metric.Dense, *metric.Graph, *metric.Ultrametric, *metric.Clustered:
 		return nil
@@ -94,8 +92,8 @@ func CheckSpace(op string, b metric.Bimetric) error {
 	if err := CheckSizes(op, b); err != nil {
 		return err
 	}
-	if err := CheckDistances(op, b.Privacy); err != nil || b.OneMetric() {
+	if err := CheckMetric(op, b.Privacy); err != nil || b.OneMetric() {
 		return err
 	}
-	return CheckDistances(op, b.Utility)
+	return CheckMetric(op, b.Utility)
 }
