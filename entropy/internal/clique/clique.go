@@ -28,7 +28,6 @@ type Solver struct {
 	stack []branch   // vertices to branch on, all levels one after another
 	place []int32    // the inverse of order
 
-	one, two []uint64 // improve: vertices that miss one, and more, of the clique
 	classes  []int32
 	sat      []uint64 // saturate: the colors seen by each vertex
 	seen     []int32  // how many; -1 once colored

@@ -11,8 +11,7 @@ import (
 // dense core comes first in the search order, and more starts rarely find more.
 const greedyStarts = 8
 
-// greedy sets best to a maximal clique that no exchange of one vertex for two
-// makes larger. O(m^2/64) words a start, and the exchanges.
+// greedy sets best to a maximal clique. O(m^2/64) words a start.
 func (c *Solver) greedy() {
 	if len(c.best) > 0 {
 		return // of an earlier call for the same graph
@@ -27,10 +26,6 @@ func (c *Solver) greedy() {
 			c.best = append(c.best[:0], c.cur...)
 		}
 	}
-	c.cur = append(c.cur[:0], c.best...)
-	for c.improve() {
-	}
-	c.best = append(c.best[:0], c.cur...)
 }
 
 // extend adds to the clique, in search order, what fits out of cand.
@@ -45,55 +40,6 @@ func (c *Solver) extend(cand bitset.Set) {
 		row := c.adj.Row(v)
 		for k := at; k < c.words; k++ {
 			cand[k] &= row[k]
-		}
-	}
-}
-
-// improve exchanges one vertex for two, or says that it cannot.
-func (c *Solver) improve() bool {
-	w := c.words
-	c.one, c.two = zeroed(c.one, w), zeroed(c.two, w)
-	for _, v := range c.cur {
-		for k, x := range c.adj.Row(v) {
-			c.two[k] |= c.one[k] &^ x
-			c.one[k] |= ^x
-		}
-	}
-	c.free = resized(c.free, 2*w)
-	all, group := c.free[:w], c.free[w:]
-	all.Fill(c.m)
-	for k := range all {
-		c.one[k] &= all[k] &^ c.two[k] // includes the clique: each misses itself
-	}
-	for at, v := range c.cur {
-		for k, x := range c.adj.Row(v) {
-			group[k] = c.one[k] &^ x
-		}
-		group.Remove(v)
-		for k, x := range group {
-			for ; x != 0; x &= x - 1 {
-				u := k*64 + bits.TrailingZeros64(x)
-				row := c.adj.Row(u)
-				for j := k; j < w; j++ { // pairs with an earlier vertex were seen
-					if y := group[j] & row[j]; y != 0 {
-						c.cur[at] = u
-						c.cur = append(c.cur, j*64+bits.TrailingZeros64(y))
-						c.common(all)
-						c.extend(all)
-						return true
-					}
-				}
-			}
-		}
-	}
-	return false
-}
-
-func (c *Solver) common(cand bitset.Set) {
-	cand.Fill(c.m)
-	for _, v := range c.cur {
-		for k, x := range c.adj.Row(v) {
-			cand[k] &= x
 		}
 	}
 }
