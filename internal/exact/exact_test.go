@@ -205,30 +205,30 @@ func randomWeights(rng *rand.Rand, n int, log bool) Weights {
 	return w
 }
 
-// Boundaries at dyadic points, approached to the last bit and beyond 64 bits.
+// Boundaries at dyadic points, approached to the last bit and beyond 64 bits, by no word too many.
 func TestDraw_DecidesAtTheBoundary(t *testing.T) {
-	half := Weights{W: []float64{1, 1}}
+	const ones = math.MaxUint64
+	half, below := []float64{0, 0}, []float64{-0x1p-150, 0} // a boundary at 1/2, or 2^-152 below
 	for _, c := range []struct {
-		bits fixed
-		want int
+		logs       []float64
+		bits       fixed
+		want, left int
 	}{
-		{fixed{1<<63 - 1, math.MaxUint64, math.MaxUint64}, 0},
-		{fixed{1 << 63}, 1},
-		{fixed{0}, 0},
-		{fixed{math.MaxUint64, math.MaxUint64}, 1},
+		{half, fixed{1<<63 - 1, ones, ones}, 0, 2}, {half, fixed{1 << 63, ones}, 1, 1}, {half, fixed{0, ones}, 0, 1}, {half, fixed{ones, ones}, 1, 1},
+		{below, fixed{1<<63 - 1, ones, ones, ones}, 1, 1}, {below, fixed{1<<63 - 1, ones, 1 << 63, 0}, 0, 1},
 	} {
-		bits := append(fixed(nil), c.bits...)
-		if got := Draw(rand.New(&bits), half); got != c.want {
-			t.Errorf("Draw%v = %d, want %d", c.bits, got, c.want)
+		bits := slices.Clone(c.bits)
+		if got := Draw(rand.New(&bits), Weights{c.logs, true}); got != c.want || len(bits) != c.left {
+			t.Errorf("Draw%v of %v = %d with %d words left, want %d with %d", c.bits, c.logs, got, len(bits), c.want, c.left)
 		}
 	}
 	// P{1} = e^-100/(1+e^-100), about 2^-144: its lower boundary is found only after 144 ones.
 	rare := Weights{W: []float64{0, -100}, Log: true}
-	ones := fixed{math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint64}
-	if got := NewTable(rare).Draw(rand.New(&ones)); got != 1 {
+	all := fixed{ones, ones, ones, ones}
+	if got := NewTable(rare).Draw(rand.New(&all)); got != 1 {
 		t.Errorf("an outcome of probability e^-100 is never drawn")
 	}
-	almost := fixed{math.MaxUint64, math.MaxUint64, 0}
+	almost := fixed{ones, ones, 0}
 	if got := NewTable(rare).Draw(rand.New(&almost)); got != 0 {
 		t.Errorf("an outcome of probability e^-100 is drawn at 128 ones")
 	}
