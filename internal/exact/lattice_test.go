@@ -285,61 +285,71 @@ func window(d, reach int, f func(i int, k []float64)) int {
 	return n
 }
 
+// chiSquareCells compares what draw sets, points of the lattice of integers, with the masses of the
+// cells of a window: false-reject probability 1e-6.
+func chiSquareCells(t *testing.T, d, reach, draws int, mass func(k []float64) float64, draw func(k []float64)) {
+	t.Helper()
+	var p []float64
+	rest := 1.0
+	n := window(d, reach, func(_ int, k []float64) {
+		p = append(p, mass(k))
+		rest -= p[len(p)-1]
+	})
+	count, k := make([]int, n+1), make([]float64, d)
+	for range draws {
+		draw(k)
+		cell := 0
+		for _, v := range slices.Backward(k) {
+			if v != math.Round(v) {
+				t.Fatalf("%v steps", k)
+			}
+			if math.Abs(v) > float64(reach) {
+				cell = n
+				break
+			}
+			cell = cell*(2*reach+1) + int(v) + reach
+		}
+		count[cell]++
+	}
+	testkit.ChiSquare(t, count, append(p, max(0, rest)), 1e-6)
+}
+
 // Chi-square of every kind of noise on a coarse lattice, around inputs on it and
-// off it, against the masses of its cells: false-reject probability 1e-6 a case.
+// off it, against the masses of its cells.
 func TestLattice_Distribution(t *testing.T) {
 	rng := random.Seeded(97)
 	const step = 0x1p-3
 	for _, c := range []struct {
-		p           float64
-		x           []float64
-		rate        float64
-		reach, m, n int
+		p        float64
+		x        []float64
+		rate     float64
+		reach, m int
 	}{
-		{1, []float64{0}, 0.5, 24, 400, 200_000},
-		{1, []float64{0.3}, 1.5, 10, 400, 200_000},
-		{1, []float64{-0.5, 0.1}, 0.9, 10, 40, 200_000},
-		{2, []float64{0, 0}, 1.2, 10, 40, 200_000},
-		{2, []float64{0.25, -0.45}, 0.6, 14, 30, 200_000},
-		{inf, []float64{0, 0}, 1.2, 10, 40, 200_000},
-		{inf, []float64{0.25, -0.45}, 0.6, 14, 30, 200_000},
-		{1.25, []float64{0.1, -0.45}, 0.9, 12, 40, 200_000},
-		{3, []float64{0, 0.5}, 0.9, 12, 40, 200_000},
-		{40, []float64{0.3, 0}, 0.9, 12, 40, 200_000},
-		{2, []float64{0.1, 0.2, -0.3}, 1.4, 6, 12, 200_000},
-		{inf, []float64{0.1, 0.2, -0.3}, 1.6, 6, 12, 200_000},
+		{1, []float64{0}, 0.5, 24, 400},
+		{1, []float64{0.3}, 1.5, 10, 400},
+		{1, []float64{-0.5, 0.1}, 0.9, 10, 40},
+		{2, []float64{0, 0}, 1.2, 10, 40},
+		{2, []float64{0.25, -0.45}, 0.6, 14, 30},
+		{inf, []float64{0, 0}, 1.2, 10, 40},
+		{inf, []float64{0.25, -0.45}, 0.6, 14, 30},
+		{1.25, []float64{0.1, -0.45}, 0.9, 12, 40},
+		{3, []float64{0, 0.5}, 0.9, 12, 40},
+		{40, []float64{0.3, 0}, 0.9, 12, 40},
+		{2, []float64{0.1, 0.2, -0.3}, 1.4, 6, 12},
+		{inf, []float64{0.1, 0.2, -0.3}, 1.6, 6, 12},
 	} {
-		d := len(c.x)
-		x, y := make([]float64, d), make([]float64, d)
+		x := slices.Clone(c.x)
 		for i := range x {
-			x[i] = (c.x[i] + 1000) * step
+			x[i] = (x[i] + 1000) * step
 		}
-		var mass []float64
-		outside := 1.0
-		n := window(d, c.reach, func(_ int, k []float64) {
-			p := cellMass(c.p, c.rate, c.x, k, c.m)
-			mass = append(mass, p)
-			outside -= p
+		t.Run(fmt.Sprintf("p=%v,x=%v", c.p, c.x), func(t *testing.T) {
+			chiSquareCells(t, len(x), c.reach, 200_000, func(k []float64) float64 { return cellMass(c.p, c.rate, c.x, k, c.m) }, func(k []float64) {
+				Lattice{Step: step}.AddKNorm(k, rng, x, c.rate/step, c.p)
+				for i := range k {
+					k[i] = k[i]/step - 1000
+				}
+			})
 		})
-		mass = append(mass, max(0, outside))
-		count := make([]int, n+1)
-		for range c.n {
-			Lattice{Step: step}.AddKNorm(y, rng, x, c.rate/step, c.p)
-			cell := 0
-			for i := d - 1; i >= 0; i-- {
-				k := y[i]/step - 1000
-				if k != math.Round(k) {
-					t.Fatalf("%v is no multiple of %v", y[i], step)
-				}
-				if math.Abs(k) > float64(c.reach) {
-					cell = n
-					break
-				}
-				cell = cell*(2*c.reach+1) + int(k) + c.reach
-			}
-			count[cell]++
-		}
-		t.Run(fmt.Sprintf("p=%v,x=%v", c.p, c.x), func(t *testing.T) { testkit.ChiSquare(t, count, mass, 1e-6) })
 	}
 }
 
@@ -370,44 +380,20 @@ func TestLattice_DistributionOfManyDimensions(t *testing.T) {
 	}
 }
 
-// Chi-square of normal noise in one and two coordinates, at 1e-6.
+// Chi-square of normal noise in up to three coordinates.
 func TestLattice_NormalDistribution(t *testing.T) {
 	rng := random.Seeded(99)
-	const sigma, reach, side = 1.7, 8, 17
+	const sigma = 1.7
 	below := func(x, k float64) float64 { return math.Erfc(-(k-x)/(sigma*math.Sqrt2)) / 2 }
 	for d := 1; d <= 3; d++ {
-		x, y := []float64{0.2, -0.4, 0}[:d], make([]float64, d)
-		for last := range d { // the pair of the last coordinate and the first
-			count, mass := make([]int, side*side), make([]float64, side*side)
-			cell := func(i, j float64) int {
-				clip := func(k float64) int { return int(min(max(k, -reach), reach)) + reach }
-				return side*clip(i) + clip(j)
+		x := []float64{0.2, -0.4, 0}[:d]
+		chiSquareCells(t, d, 8, 100_000, func(k []float64) float64 {
+			p := 1.0
+			for i, v := range k {
+				p *= below(x[i], v+0.5) - below(x[i], v-0.5)
 			}
-			share := func(x, k float64) float64 {
-				lo, hi := below(x, k-0.5), below(x, k+0.5)
-				if k == -reach {
-					lo = 0
-				}
-				if k == reach {
-					hi = 1
-				}
-				return hi - lo
-			}
-			window(2, reach, func(_ int, k []float64) {
-				p := share(x[0], k[0])
-				if last > 0 {
-					p *= share(x[last], k[1])
-				} else if k[1] != k[0] {
-					p = 0
-				}
-				mass[cell(k[0], k[1])] = p
-			})
-			for range 100_000 {
-				Lattice{Step: 1}.AddNormal(y, rng, x, sigma)
-				count[cell(y[0], y[last])]++
-			}
-			testkit.ChiSquare(t, count, mass, 1e-6)
-		}
+			return p
+		}, func(k []float64) { Lattice{Step: 1}.AddNormal(k, rng, x, sigma) })
 	}
 }
 
@@ -541,31 +527,25 @@ func TestLattice_ZeroWord(t *testing.T) {
 // radius it reaches across the border, and float64 does not decide.
 func TestLattice_DecidesNearZero(t *testing.T) {
 	const half, step = 1 << 63, 0x1p-20
-	norm := func(p float64) func([]float64, *rand.Rand, []float64, bool) {
-		return func(dst []float64, rng *rand.Rand, x []float64, exact bool) {
-			Lattice{step, exact}.AddKNorm(dst, rng, x, 1, p)
-		}
-	}
 	for name, c := range map[string]struct {
 		words []uint64
 		near  float64 // how near to the border the input lies, in steps
-		add   func(dst []float64, rng *rand.Rand, x []float64, exact bool)
+		d     int
+		p     float64
 	}{
-		"in space":     {[]uint64{1<<40 | 2, 1 << 40, 2, 1<<40 | 2, 1<<40 | 2}, 0x1p-40, norm(2)},
-		"in the plane": {[]uint64{half, half, 1 << 62}, 0x1p-36, norm(2)},
-		"cube":         {[]uint64{half, half, half, 2, half}, 0x1.8p-42, norm(inf)},
+		"in space":     {[]uint64{1<<40 | 2, 1 << 40, 2, 1<<40 | 2, 1<<40 | 2}, 0x1p-40, 3, 2},
+		"in the plane": {[]uint64{half, half, 1 << 62}, 0x1p-36, 2, 2},
+		"cube":         {[]uint64{half, half, half, 2, half}, 0x1.8p-42, 2, inf},
 	} {
 		for seed := range uint64(8) {
-			x := make([]float64, 2)
-			if name == "in space" {
-				x = append(x, 0)
+			var y [2][]float64
+			for k := range y {
+				y[k] = make([]float64, c.d)
+				y[k][0] = (0.5 - c.near) * step
+				Lattice{step, k == 1}.AddKNorm(y[k], rand.New(&replay{words: c.words, rest: random.Seeded(142 + seed)}), y[k], 1, c.p)
 			}
-			x[0] = (0.5 - c.near) * step
-			fast, slow := slices.Clone(x), slices.Clone(x)
-			c.add(fast, rand.New(&replay{words: c.words, rest: random.Seeded(142 + seed)}), x, false)
-			c.add(slow, rand.New(&replay{words: c.words, rest: random.Seeded(142 + seed)}), x, true)
-			if !slices.Equal(fast, slow) {
-				t.Errorf("%s: fast %v, exact %v", name, fast, slow)
+			if !slices.Equal(y[0], y[1]) {
+				t.Errorf("%s: fast %v, exact %v", name, y[0], y[1])
 			}
 		}
 	}

@@ -101,36 +101,23 @@ func planesMass(rate float64, x []float64, reach int) []float64 {
 	return mass
 }
 
-// Chi-square of the noise of two planes on a coarse lattice against the masses of its cells, at
-// 1e-6, and of three planes and ten by two functions: the norm has the distribution Gamma(d), and
+// Chi-square of the noise of two planes on a coarse lattice against the masses of its cells, and
+// of three planes and ten by two functions: the norm has the distribution Gamma(d), and
 // the square of another plane's share of it is uniform. At 1e-7 each.
 func TestAddPlanes_Distribution(t *testing.T) {
 	rng := random.Seeded(152)
-	const rate, reach, side, step, n = 1.6, 2, 5, 0x1p-3, 100_000
+	const rate, reach, step = 1.6, 2, 0x1p-3
 	x := []float64{0.25, -0.45, 0, 0.1}
-	mass := planesMass(rate, x, reach)
-	outside := 1.0
-	for _, p := range mass {
-		outside -= p
-	}
-	count, y := make([]int, len(mass)+1), make([]float64, 4)
+	mass, i := planesMass(rate, x, reach), -1
 	for i := range x {
 		x[i] *= step
 	}
-	for range n {
-		Lattice{Step: step}.AddPlanes(y, rng, valuesOf(x, 0), rate/step)
-		cell := 0
-		for i := 3; i >= 0; i-- {
-			k := y[i] / step
-			if math.Abs(k) > reach {
-				cell = len(mass)
-				break
-			}
-			cell = cell*side + int(k) + reach
+	chiSquareCells(t, 4, reach, 100_000, func([]float64) float64 { i++; return mass[i] }, func(k []float64) {
+		Lattice{Step: step}.AddPlanes(k, rng, valuesOf(x, 0), rate/step)
+		for i := range k {
+			k[i] /= step
 		}
-		count[cell]++
-	}
-	testkit.ChiSquare(t, count, append(mass, max(0, outside)), 1e-6)
+	})
 
 	for _, d := range []int{6, 20} {
 		var norms, shares []float64
