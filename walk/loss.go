@@ -138,7 +138,7 @@ func (w *Walk) Potential(z []float64) (float64, error) {
 	if w.dist == Laplace || w.dist == DiscreteLaplace {
 		return 0, fault.Value(op, "dist", float64(w.dist), "KNorm or DiscreteHaar")
 	}
-	if err := cmp.Or(checkLen(op, "z", len(z), w.tree.Len()), fault.AllFinite(op, "z", z)); err != nil {
+	if err := cmp.Or(fault.Size(op, "z", len(z), w.tree.Len()), fault.AllFinite(op, "z", z)); err != nil {
 		return 0, err
 	}
 	sums := make([]float64, w.tree.Nodes())
@@ -207,7 +207,7 @@ func (s Scales) At(alpha float64) (Scales, error) {
 }
 
 func (s Scales) check(op string, height int) error {
-	if err := checkLen(op, "Level", len(s.Level), height); err != nil {
+	if err := fault.Size(op, "Level", len(s.Level), height); err != nil {
 		return err
 	}
 	if s.Total != 0 {

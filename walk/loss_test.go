@@ -58,52 +58,26 @@ func bruteLoss(t testing.TB, tree *Tree, rel Relation, haar bool, total float64,
 	return worst
 }
 
-// TestSensitivity_EveryBinaryShape: all 6,918 binary trees of up to 10 leaves (with METRICDP_LONG
-// all 82,500 of up to 12) and both relations, for Haar coefficients; up to 9 leaves for counts too.
-func TestSensitivity_EveryBinaryShape(t *testing.T) {
-	limit := testkit.Sweep(10, 12)
-	seen := 0
-	for n, shapes := range allShapes(limit, 2) {
-		for _, s := range shapes {
-			tree := s.tree()
-			seen++
-			rate := slices.Repeat([]float64{1}, tree.Nodes())
-			for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
-				total := float64(rel)
-				got := float64(tree.Sensitivity(rel))
-				if want := bruteLoss(t, tree, rel, true, total, rate); got != want {
-					t.Fatalf("%v, %v: sensitivity %v, want %v", s, rel, got, want)
-				}
-				if n <= 9 {
-					if want := bruteLoss(t, tree, rel, false, total, rate); got != want {
-						t.Fatalf("%v, %v: sensitivity of counts %v, want %v", s, rel, got, want)
+// TestSensitivity_EveryShape: for counts all 5,440 trees of up to 8 leaves without only children, for
+// Haar coefficients all 6,918 binary ones of up to 10 (with METRICDP_LONG all 82,500 of up to 12).
+func TestSensitivity_EveryShape(t *testing.T) {
+	for _, c := range []struct{ leaves, arity, trees int }{{8, 8, 5440}, {10, 2, 6918}, {12, 2, 82500}}[:testkit.Sweep(2, 3)] {
+		seen := 0
+		for _, shapes := range allShapes(c.leaves, c.arity) {
+			for _, s := range shapes {
+				tree := s.tree()
+				seen++
+				for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
+					want := bruteLoss(t, tree, rel, c.arity == 2, float64(rel), slices.Repeat([]float64{1}, tree.Nodes()))
+					if got := float64(tree.Sensitivity(rel)); got != want {
+						t.Fatalf("%v, %v: sensitivity %v, want %v", s, rel, got, want)
 					}
 				}
 			}
 		}
-	}
-	if want := map[int]int{10: 6918, 12: 82500}[limit]; seen != want { // sums of Catalan numbers
-		t.Errorf("%d shapes, want %d", seen, want)
-	}
-}
-
-// TestSensitivity_EveryShape: all trees of up to 8 leaves without only children.
-func TestSensitivity_EveryShape(t *testing.T) {
-	seen := 0
-	for _, shapes := range allShapes(8, 8) {
-		for _, s := range shapes {
-			tree := s.tree()
-			seen++
-			for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
-				want := bruteLoss(t, tree, rel, false, float64(rel), slices.Repeat([]float64{1}, tree.Nodes()))
-				if got := float64(tree.Sensitivity(rel)); got != want {
-					t.Fatalf("%v, %v: sensitivity %v, want %v", s, rel, got, want)
-				}
-			}
+		if seen != c.trees { // little Schröder and Catalan numbers
+			t.Errorf("%d shapes, want %d", seen, c.trees)
 		}
-	}
-	if want := 1 + 1 + 3 + 11 + 45 + 197 + 903 + 4279; seen != want { // little Schröder numbers
-		t.Errorf("%d shapes, want %d", seen, want)
 	}
 }
 

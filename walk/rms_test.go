@@ -60,7 +60,7 @@ func TestVariances_SlowReference(t *testing.T) {
 		s := randomScales(rng, tree)
 		s.Total = float64(rng.IntN(3))
 		for _, dist := range dists {
-			if dist == DiscreteHaar && !tree.Binary() {
+			if dist == DiscreteHaar && tree.checkBinary("") != nil {
 				continue
 			}
 			w := testkit.Must(New(tree, dist, s))

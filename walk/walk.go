@@ -44,8 +44,10 @@ func New(t *Tree, dist Distribution, s Scales) (*Walk, error) {
 	if err := cmp.Or(t.check(op), dist.check(op)); err != nil {
 		return nil, err
 	}
-	if dist == DiscreteHaar && !t.binary {
-		return nil, notBinary(op, t)
+	if dist == DiscreteHaar {
+		if err := t.checkBinary(op); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.check(op, t.Height()); err != nil {
 		return nil, err
@@ -103,7 +105,7 @@ func (w *Walk) Increments(rng *rand.Rand, dst []float64) error {
 		return err
 	}
 	t := w.tree
-	if err := checkLen(op, "dst", len(dst), t.Len()); err != nil {
+	if err := fault.Size(op, "dst", len(dst), t.Len()); err != nil {
 		return err
 	}
 	rng, done := random.Get(rng)
@@ -154,7 +156,7 @@ func (w *Walk) AddShares(rng *rand.Rand, dst, weights []float64) error {
 		return fault.Value(op, "dist", float64(w.dist), "Laplace or KNorm")
 	}
 	t := w.tree
-	if err := cmp.Or(checkLen(op, "dst", len(dst), t.Nodes()), checkLen(op, "weights", len(weights), t.Len()), fault.Private(fault.AllNonNegative(op, "weights", weights))); err != nil {
+	if err := cmp.Or(fault.Size(op, "dst", len(dst), t.Nodes()), fault.Size(op, "weights", len(weights), t.Len()), fault.Private(fault.AllNonNegative(op, "weights", weights))); err != nil {
 		return err
 	}
 	near, err := t.shares(op, weights)
@@ -244,7 +246,7 @@ func (w *Walk) checkAdd(op string, dist Distribution, arg string, got int, want 
 	if w.dist != dist {
 		return fault.Value(op, "dist", float64(w.dist), dist.String())
 	}
-	return checkLen(op, arg, got, want(w.tree))
+	return fault.Size(op, arg, got, want(w.tree))
 }
 
 // AddCounts adds the noise of distribution DiscreteLaplace (another is a [*ValueError]) to counts
