@@ -72,6 +72,7 @@ func TestErrors(t *testing.T) {
 		{"Tree.CountsInt: x has size 4, want 3", three.CountsInt(ints, ints)},
 		{"Tree.Center: counts has size 3, want 4", three.Center(floats[:3])},
 		{"Tree.Haar: children of node[0] = 3,", three.Haar(floats[:3])},
+		{"Tree.Haar: children of node[0] = 1,", testkit.Must(Levels(1, 2)).Haar(floats[:2])},
 		{"Tree.Haar: x has size 0, want 6", six.Haar(nil)},
 		{"Walk.Potential: dist = 1,", testkit.Err(laplace.Potential(floats[:3]))},
 		{"Walk.Potential: z[2] = NaN,", testkit.Err(knorm.Potential([]float64{0, 0, nan}))},
