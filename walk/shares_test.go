@@ -293,38 +293,17 @@ func TestAddShares_ExactAudit(t *testing.T) {
 		inputs := [][]float64{{1, 1}, {1 + 0x1p-52, 1}, {3, 3 - 0x1p-51}, {1 << 50, 1<<50 + 1}, {5e-324, 5e-324}, {1, 1 + 0x1p-50}, {0.1, 0.1 - 0x1p-55}}
 		prob := make([][]float64, len(inputs))
 		for i, weights := range inputs {
-			// index is the number of steps from where no noise would be near.
-			index := func(sign, word uint64) float64 {
-				dst, s := make([]float64, 3), []uint64{word<<1 | sign, 1 << 63} // the second leaf's does not matter
+			prob[i] = testkit.Masses(reach, func(word uint64) float64 { // in steps from where no noise would be near
+				dst, s := make([]float64, 3), []uint64{word, 1 << 63} // the second leaf's does not matter
 				if dist == KNorm {
-					s = []uint64{sign - 1, word << 1} // all bits 1 or 0
+					s = []uint64{word&1 - 1, word &^ 1} // all bits 1 or 0
 				}
 				testkit.Check(t, w.AddShares(rand.New(&words{w: s}), dst, weights))
 				if dist == KNorm {
 					return dst[2] / step
 				}
 				return (dst[1] - 0.5) / step
-			}
-			prob[i] = make([]float64, 2*reach+1)
-			for sign := range uint64(2) {
-				first := func(is func(k float64) bool) uint64 { // sign 0 falls as words grow, and 1 rises
-					lo, hi := uint64(0), uint64(1)<<63
-					for lo < hi {
-						if mid := lo + (hi-lo)/2; is(index(sign, mid)) {
-							hi = mid
-						} else {
-							lo = mid + 1
-						}
-					}
-					return lo
-				}
-				for j := range prob[i] {
-					k := float64(j - reach)
-					from := first(func(v float64) bool { return sign == 0 && v <= k || sign == 1 && v >= k })
-					to := first(func(v float64) bool { return sign == 0 && v < k || sign == 1 && v > k })
-					prob[i][j] += float64(to-from) * 0x1p-64
-				}
-			}
+			})
 		}
 		share := func(x []float64) *big.Rat {
 			a, c := new(big.Rat).SetFloat64(x[0]), new(big.Rat).SetFloat64(x[1])

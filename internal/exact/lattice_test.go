@@ -405,18 +405,18 @@ func TestLattice_PrivacyOfTheBits(t *testing.T) {
 	stream := func(words ...uint64) *rand.Rand {
 		return rand.New(&replay{words: words, rest: random.Seeded(1)})
 	}
-	for name, add := range map[string]func(sign, w uint64, x float64) float64{
-		"laplace": func(sign, w uint64, x float64) float64 {
-			return Lattice{Step: step}.AddLaplace(stream(w<<1|sign), x, rate)
+	for name, add := range map[string]func(w uint64, x float64) float64{
+		"laplace": func(w uint64, x float64) float64 {
+			return Lattice{Step: step}.AddLaplace(stream(w), x, rate)
 		},
-		"laplaces": func(sign, w uint64, x float64) float64 {
+		"laplaces": func(w uint64, x float64) float64 {
 			y := make([]float64, 1)
-			Lattice{Step: step}.AddLaplaces(y, stream(w<<1|sign), valuesOf([]float64{x}, 0x1p-60), rate)
+			Lattice{Step: step}.AddLaplaces(y, stream(w), valuesOf([]float64{x}, 0x1p-60), rate)
 			return y[0]
 		},
-		"differences": func(sign, w uint64, x float64) float64 {
+		"differences": func(w uint64, x float64) float64 {
 			y := make([]float64, 2) // the first is below, all bits being 1, or above
-			Lattice{Step: step}.AddDifferences(y, stream(sign-1, w<<1), valuesOf([]float64{0.1, 0.1 + x}, 0x1p-60), rate)
+			Lattice{Step: step}.AddDifferences(y, stream(w&1-1, w&^1), valuesOf([]float64{0.1, 0.1 + x}, 0x1p-60), rate)
 			return y[1]
 		},
 	} {
@@ -424,33 +424,12 @@ func TestLattice_PrivacyOfTheBits(t *testing.T) {
 	}
 }
 
-func privacyOfTheBits(t *testing.T, step, rate float64, add func(sign, w uint64, x float64) float64) {
+func privacyOfTheBits(t *testing.T, step, rate float64, add func(w uint64, x float64) float64) {
 	const reach = 7
 	inputs := []float64{0, step / 8, step / 2, step/2 + 1e-12, -0.3 * step, step, 2.49 * step, 2.51 * step, -3 * step}
 	prob := make([][]float64, len(inputs))
 	for i, x := range inputs {
-		prob[i] = make([]float64, 2*reach+1)
-		// With sign 0 the noise is -ln U and falls as U grows; with 1 it rises. below is the number
-		// of the 2^63 words of a sign whose index is on the side of k that small U are not.
-		for sign := range uint64(2) {
-			first := func(is func(k float64) bool) uint64 {
-				lo, hi := uint64(0), uint64(1)<<63
-				for lo < hi {
-					if mid := lo + (hi-lo)/2; is(add(sign, mid, x) / step) {
-						hi = mid
-					} else {
-						lo = mid + 1
-					}
-				}
-				return lo
-			}
-			for j := range prob[i] {
-				k := float64(j - reach)
-				a := first(func(v float64) bool { return sign == 0 && v <= k || sign == 1 && v >= k })
-				b := first(func(v float64) bool { return sign == 0 && v < k || sign == 1 && v > k })
-				prob[i][j] += float64(b-a) * 0x1p-64
-			}
-		}
+		prob[i] = testkit.Masses(reach, func(w uint64) float64 { return add(w, x) / step })
 	}
 	tight := 0.0
 	for i, p := range prob {
