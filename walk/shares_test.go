@@ -7,8 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -198,51 +196,6 @@ func TestAddShares_DivideExactly(t *testing.T) {
 			if !slices.Equal(dst, want) {
 				t.Fatalf("unit %v: %v, want %v", unit, dst, want)
 			}
-		}
-	}
-}
-
-// TestAddShares_Distribution: the norm of the noise of k children has the distribution
-// Gamma(k-1) for KNorm, and for Laplace the children have independent noise. The scales are
-// such that the grid does not show.
-func TestAddShares_Distribution(t *testing.T) {
-	rng := random.Seeded(33)
-	for _, k := range []int{2, 3, 4, 9, 16} {
-		tree, weights, dst := testkit.Must(Levels(k)), make([]float64, k), make([]float64, k+1)
-		for i := range weights {
-			weights[i] = float64(i + 1)
-		}
-		of := func(i int) float64 { return weights[i] / float64(k*(k+1)/2) }
-		w := testkit.Must(New(tree, KNorm, Scales{Level: []float64{3}}))
-		gamma := distuv.Gamma{Alpha: float64(k - 1), Beta: 1}
-		var u []float64
-		for range 20_000 {
-			testkit.Check(t, w.AddShares(rng, dst, weights))
-			for i := range k {
-				dst[i+1] -= of(i)
-			}
-			u = append(u, gamma.CDF(w.potential(dst)))
-		}
-		testkit.Uniform(t, "norm", u)
-		w = testkit.Must(New(tree, Laplace, Scales{Total: 2, Level: []float64{3}}))
-		each := make([][]float64, k+1)
-		for range 20_000 {
-			testkit.Check(t, w.AddShares(rng, dst, weights))
-			cdf := symmetric(func(x float64) float64 { return math.Exp(-x) / 2 })
-			each[0] = append(each[0], cdf((dst[0]-1)/2))
-			for i := range k {
-				each[i+1] = append(each[i+1], cdf((dst[i+1]-of(i))/3))
-			}
-		}
-		for i := range k { // the sum of two uniform numbers modulo 1 is uniform
-			both := make([]float64, len(each[0]))
-			for j := range both {
-				both[j] = math.Mod(each[i][j]+each[k][j], 1)
-			}
-			testkit.Uniform(t, "two", both)
-		}
-		for _, u := range each {
-			testkit.Uniform(t, "one", u)
 		}
 	}
 }
