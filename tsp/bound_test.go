@@ -47,9 +47,6 @@ var boundAll = map[string]func(context.Context, metric.Finite, Kind) (heldkarp.B
 	"HeldKarp": func(ctx context.Context, f metric.Finite, kind Kind) (heldkarp.Bound, error) {
 		return heldKarpBound(ctx, f, kind, 0)
 	},
-	"OneTree": func(ctx context.Context, f metric.Finite, kind Kind) (heldkarp.Bound, error) {
-		return oneTreeBound(ctx, f, make([]float64, f.Len()), kind)
-	},
 	"tree": treeBound,
 }
 

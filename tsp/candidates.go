@@ -6,6 +6,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
+	"github.com/metricdp/metricdp/internal/spanning"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/tsp/internal/heldkarp"
 )
@@ -107,13 +108,11 @@ func (c *candidates) widen(ctx context.Context, f metric.Finite) (*candidates, e
 	}
 	more, err := orthants(ctx, f)
 	if err == nil && more == nil && (n <= mostHeldKarp || heldkarp.HasTree(f)) {
-		var parent []int
-		_, parent, err = heldkarp.SpanningTree(ctx, "", f)
+		var tree []spanning.Edge
+		tree, err = heldkarp.SpanningTree(ctx, "", f)
 		more = make([][]int32, n)
-		for i, j := range parent {
-			if j >= 0 {
-				more[i], more[j] = append(more[i], int32(j)), append(more[j], int32(i))
-			}
+		for _, e := range tree {
+			more[e.I], more[e.J] = append(more[e.I], e.J), append(more[e.J], e.I)
 		}
 	}
 	if err != nil || more == nil {

@@ -45,7 +45,7 @@ func greedy(ctx context.Context, f metric.Finite, near *candidates) ([]int, erro
 			return nil, err
 		}
 	}
-	return walk(links), nil
+	return follow(links), nil
 }
 
 func link(l *[2]int32, j int32) {
@@ -56,8 +56,8 @@ func link(l *[2]int32, j int32) {
 	}
 }
 
-// walk lists the points of a path from the lower of its ends.
-func walk(links [][2]int32) []int {
+// follow lists the points of a path from the lower of its ends.
+func follow(links [][2]int32) []int {
 	at := int32(slices.IndexFunc(links, func(l [2]int32) bool { return l[1] < 0 }))
 	order, from := make([]int, 0, len(links)), int32(-1)
 	for at >= 0 {

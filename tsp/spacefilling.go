@@ -38,69 +38,37 @@ func SpaceFilling(ctx context.Context, f metric.Finite, kind Kind) (t *Tour, err
 	if err := fault.Memory(op, float64(f.Len())*float64(width), 8); err != nil {
 		return nil, err
 	}
-	keys := make([]uint64, f.Len()*width)
-	g := newGrid(e)
+	// The bounding box becomes [0, 1]^Dim, by one factor.
+	least, most, side := slices.Clone(e.Coords[:e.Dim]), slices.Clone(e.Coords[:e.Dim]), 0.0
+	for h, v := range e.Coords {
+		a := h % e.Dim
+		least[a], most[a] = min(least[a], v), max(most[a], v)
+		side = max(side, most[a]/2-least[a]/2) // halves, or the difference might overflow
+	}
+	keys, order := make([]uint64, f.Len()*width), make([]int, f.Len())
 	err = parallel.Chunks(ctx, f.Len(), 1024, 0, nil, func(_, lo, hi int) {
 		x := make([]uint32, e.Dim)
 		for i := lo; i < hi; i++ {
 			for a := range x {
-				x[a] = uint32(min(math.Ldexp(g.at(i, a), hilbertBits), math.MaxUint32))
+				if v := e.Coords[i*e.Dim+a]/2 - least[a]/2; v > 0 {
+					x[a] = uint32(min(math.Ldexp(v/side, hilbertBits), math.MaxUint32))
+				}
 			}
 			hilbertKey(keys[i*width:(i+1)*width], x, hilbertBits)
+			clear(x)
+			order[i] = i
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	order, err := sortByKey(ctx, keys, width)
+	err = parallel.Sort(ctx, order, func(i, j int) int {
+		return cmp.Or(slices.Compare(keys[i*width:(i+1)*width], keys[j*width:(j+1)*width]), i-j)
+	})
 	if err != nil {
 		return nil, err
 	}
 	return newTour(f, order, kind)
-}
-
-// sortByKey returns 0, 1, ... in the order of their keys, width numbers each.
-func sortByKey(ctx context.Context, keys []uint64, width int) ([]int, error) {
-	order := make([]int, len(keys)/width)
-	for i := range order {
-		order[i] = i
-	}
-	err := parallel.Sort(ctx, order, func(i, j int) int {
-		for a := range width {
-			if c := cmp.Compare(keys[i*width+a], keys[j*width+a]); c != 0 {
-				return c
-			}
-		}
-		return i - j
-	})
-	return order, err
-}
-
-// grid maps the bounding box of an embedding to [0, 1]^Dim, by one factor.
-type grid struct {
-	e     metric.Embedding
-	least []float64
-	most  []float64
-	side  float64
-}
-
-func newGrid(e metric.Embedding) *grid {
-	g := &grid{e: e, least: slices.Clone(e.Coords[:e.Dim]), most: slices.Clone(e.Coords[:e.Dim])}
-	for h, v := range e.Coords {
-		a := h % e.Dim
-		g.least[a], g.most[a] = min(g.least[a], v), max(g.most[a], v)
-	}
-	for a, v := range g.least {
-		g.side = max(g.side, g.most[a]/2-v/2) // halves, or the difference might overflow
-	}
-	return g
-}
-
-func (g *grid) at(i, a int) float64 {
-	if g.side == 0 {
-		return 0
-	}
-	return min(1, (g.e.Coords[i*g.e.Dim+a]/2-g.least[a]/2)/g.side)
 }
 
 // hilbertBits is the number of bits of a coordinate on the curve: cells of

@@ -126,8 +126,8 @@ func quotientUp(a, b float64) float64 {
 	return q
 }
 
-// Potential returns V(z) for the increments z of a walk of the distribution KNorm or DiscreteHaar:
-// their density, or probability, is prop. to e^-V(z), on the z of sum 0 where the total has no
+// Potential returns V(z) for the increments z of a walk of the distribution KNorm: their density is
+// prop. to e^-V(z), on the z of sum 0 where the total has no
 // noise. So V(z-x') - V(z-x) is the log of the ratio of the densities at z that the inputs x and x'
 // give. The other distributions are a [*ValueError]. O(nodes * log(arity)).
 func (w *Walk) Potential(z []float64) (float64, error) {
@@ -135,10 +135,10 @@ func (w *Walk) Potential(z []float64) (float64, error) {
 	if err := w.check(op); err != nil {
 		return 0, err
 	}
-	if w.dist == Laplace || w.dist == DiscreteLaplace {
-		return 0, fault.Value(op, "dist", float64(w.dist), "KNorm or DiscreteHaar")
+	if w.dist != KNorm {
+		return 0, fault.Value(op, "dist", float64(w.dist), "KNorm")
 	}
-	if err := cmp.Or(checkLen(op, "z", len(z), w.tree.Len()), fault.AllFinite(op, "z", z)); err != nil {
+	if err := cmp.Or(fault.Size(op, "z", len(z), w.tree.Len()), fault.AllFinite(op, "z", z)); err != nil {
 		return 0, err
 	}
 	sums := make([]float64, w.tree.Nodes())
@@ -151,8 +151,7 @@ func (w *Walk) Potential(z []float64) (float64, error) {
 
 // potential returns V for the noise of all nodes' counts before centering, such that their density,
 // or probability, is prop. to e^-V. For Laplace and DiscreteLaplace V is the sum of |count|/b over
-// the nodes with siblings; for KNorm and DiscreteHaar, where only differences of siblings are
-// released, of |count - med|/b, med a median of the siblings. Both add |count|/Total of the root
+// the nodes with siblings; for KNorm, where only differences of siblings are released, of |count - med|/b, med a median of the siblings. Both add |count|/Total of the root
 // where Total is positive.
 func (w *Walk) potential(counts []float64) float64 {
 	t := w.tree
@@ -170,7 +169,7 @@ func (w *Walk) potential(counts []float64) float64 {
 				continue
 			}
 			med := 0.0
-			if w.dist == KNorm || w.dist == DiscreteHaar {
+			if w.dist == KNorm {
 				sorted = append(sorted[:0], below...)
 				slices.Sort(sorted)
 				med = sorted[len(sorted)/2]
@@ -207,7 +206,7 @@ func (s Scales) At(alpha float64) (Scales, error) {
 }
 
 func (s Scales) check(op string, height int) error {
-	if err := checkLen(op, "Level", len(s.Level), height); err != nil {
+	if err := fault.Size(op, "Level", len(s.Level), height); err != nil {
 		return err
 	}
 	if s.Total != 0 {

@@ -21,11 +21,15 @@ func bruteLoss(t testing.TB, tree *Tree, rel Relation, haar bool, total float64,
 	norm := func() float64 {
 		sum := 0.0
 		if haar {
-			testkit.Check(t, tree.HaarInt(x))
-			sum = total * math.Abs(float64(x[0]))
+			y := make([]float64, n)
+			for i, k := range x {
+				y[i] = float64(k)
+			}
+			testkit.Check(t, tree.Haar(y))
+			sum = total * math.Abs(y[0])
 			for v, b := range rate {
 				if lo, hi := tree.Children(v); lo < hi {
-					sum += b * math.Abs(float64(x[tree.Split(v)]))
+					sum += b * math.Abs(y[tree.Split(v)])
 				}
 			}
 			return sum
@@ -58,52 +62,26 @@ func bruteLoss(t testing.TB, tree *Tree, rel Relation, haar bool, total float64,
 	return worst
 }
 
-// TestSensitivity_EveryBinaryShape: all 6,918 binary trees of up to 10 leaves (with METRICDP_LONG
-// all 82,500 of up to 12) and both relations, for Haar coefficients; up to 9 leaves for counts too.
-func TestSensitivity_EveryBinaryShape(t *testing.T) {
-	limit := testkit.Sweep(10, 12)
-	seen := 0
-	for n, shapes := range allShapes(limit, 2) {
-		for _, s := range shapes {
-			tree := s.tree()
-			seen++
-			rate := slices.Repeat([]float64{1}, tree.Nodes())
-			for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
-				total := float64(rel)
-				got := float64(tree.Sensitivity(rel))
-				if want := bruteLoss(t, tree, rel, true, total, rate); got != want {
-					t.Fatalf("%v, %v: sensitivity %v, want %v", s, rel, got, want)
-				}
-				if n <= 9 {
-					if want := bruteLoss(t, tree, rel, false, total, rate); got != want {
-						t.Fatalf("%v, %v: sensitivity of counts %v, want %v", s, rel, got, want)
+// TestSensitivity_EveryShape: for counts all 5,440 trees of up to 8 leaves without only children, for
+// Haar coefficients all 6,918 binary ones of up to 10 (with METRICDP_LONG all 82,500 of up to 12).
+func TestSensitivity_EveryShape(t *testing.T) {
+	for _, c := range []struct{ leaves, arity, trees int }{{8, 8, 5440}, {10, 2, 6918}, {12, 2, 82500}}[:testkit.Sweep(2, 3)] {
+		seen := 0
+		for _, shapes := range allShapes(c.leaves, c.arity) {
+			for _, s := range shapes {
+				tree := s.tree()
+				seen++
+				for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
+					want := bruteLoss(t, tree, rel, c.arity == 2, float64(rel), slices.Repeat([]float64{1}, tree.Nodes()))
+					if got := float64(tree.Sensitivity(rel)); got != want {
+						t.Fatalf("%v, %v: sensitivity %v, want %v", s, rel, got, want)
 					}
 				}
 			}
 		}
-	}
-	if want := map[int]int{10: 6918, 12: 82500}[limit]; seen != want { // sums of Catalan numbers
-		t.Errorf("%d shapes, want %d", seen, want)
-	}
-}
-
-// TestSensitivity_EveryShape: all trees of up to 8 leaves without only children.
-func TestSensitivity_EveryShape(t *testing.T) {
-	seen := 0
-	for _, shapes := range allShapes(8, 8) {
-		for _, s := range shapes {
-			tree := s.tree()
-			seen++
-			for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
-				want := bruteLoss(t, tree, rel, false, float64(rel), slices.Repeat([]float64{1}, tree.Nodes()))
-				if got := float64(tree.Sensitivity(rel)); got != want {
-					t.Fatalf("%v, %v: sensitivity %v, want %v", s, rel, got, want)
-				}
-			}
+		if seen != c.trees { // little Schröder and Catalan numbers
+			t.Errorf("%d shapes, want %d", seen, c.trees)
 		}
-	}
-	if want := 1 + 1 + 3 + 11 + 45 + 197 + 903 + 4279; seen != want { // little Schröder numbers
-		t.Errorf("%d shapes, want %d", seen, want)
 	}
 }
 
@@ -258,9 +236,6 @@ func TestPrivacy_LogDensityRatios(t *testing.T) {
 	for trial := range uint64(60) {
 		for _, dist := range dists {
 			tree := randomTree(rng, 2+rng.IntN(14))
-			if dist == DiscreteHaar {
-				tree = randomBinary(rng, 2+rng.IntN(6))
-			}
 			for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
 				if tree.Sensitivity(rel) == 0 {
 					continue
@@ -290,31 +265,18 @@ func TestPrivacy_LogDensityRatios(t *testing.T) {
 // between neighbors is at most e^alpha, and that somewhere.
 func TestPrivacy_Enumeration(t *testing.T) {
 	pmf := func(s float64, k int64) float64 { return math.Tanh(s/2) * math.Exp(-s*math.Abs(float64(k))) }
-	for _, c := range []struct {
-		tree *Tree
-		dist Distribution
-	}{
-		{testkit.Must(Balanced(3, 2)), DiscreteHaar},
-		{testkit.Must(Balanced(4, 2)), DiscreteHaar},
-		{testkit.Must(Levels(3)), DiscreteLaplace},
-		{testkit.Must(Balanced(3, 2)), DiscreteLaplace},
-	} {
+	for _, tree := range []*Tree{testkit.Must(Levels(3)), testkit.Must(Balanced(3, 2))} {
 		for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
 			const alpha = .8
-			s := testkit.Must(testkit.Must(c.tree.EqualScales(rel)).At(alpha))
+			s := testkit.Must(testkit.Must(tree.EqualScales(rel)).At(alpha))
 			q := 1 / s.Level[0]
 			release := func(x []int64) []int64 { // before noise
-				if c.dist == DiscreteHaar {
-					x = slices.Clone(x)
-					testkit.Check(t, c.tree.HaarInt(x))
-					return x
-				}
-				counts := make([]int64, c.tree.Nodes())
-				testkit.Check(t, c.tree.CountsInt(counts, x))
+				counts := make([]int64, tree.Nodes())
+				testkit.Check(t, tree.CountsInt(counts, x))
 				return counts
 			}
 			worst := 0.0
-			n := c.tree.Len()
+			n := tree.Len()
 			base := make([]int64, n)
 			for i := range n {
 				for j := range n {
@@ -351,7 +313,7 @@ func TestPrivacy_Enumeration(t *testing.T) {
 				}
 			}
 			if math.Abs(math.Log(worst)-alpha) > 1e-12 {
-				t.Errorf("%v, %v: worst log-ratio %v, want %v", c.dist, rel, math.Log(worst), alpha)
+				t.Errorf("%v, %v: worst log-ratio %v, want %v", tree, rel, math.Log(worst), alpha)
 			}
 		}
 	}

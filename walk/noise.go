@@ -14,7 +14,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 )
 
-// Distribution is that of the noise that one node adds to the counts of its children. All four have
+// Distribution is that of the noise that one node adds to the counts of its children. All three have
 // the same privacy loss at the same scale; see [Tree.Loss]. The zero value is refused.
 //
 // The error of Laplace noise with k children a node is prop. to sqrt(k/(log k)^3), least at k = 20
@@ -45,10 +45,6 @@ const (
 	// DiscreteLaplace adds to each child independent integers with P{k} prop.
 	// to exp(-|k|/b), exactly; then as Laplace. For counts.
 	DiscreteLaplace
-
-	// DiscreteHaar adds such an integer to the difference of two children. For
-	// counts on binary trees, where it has half the variance of DiscreteLaplace.
-	DiscreteHaar
 )
 
 // String returns the name of the constant.
@@ -56,15 +52,15 @@ func (d Distribution) String() string {
 	if d.check("") != nil {
 		return fmt.Sprintf("Distribution(%d)", int(d))
 	}
-	return [...]string{"Laplace", "KNorm", "DiscreteLaplace", "DiscreteHaar"}[d-Laplace]
+	return [...]string{"Laplace", "KNorm", "DiscreteLaplace"}[d-Laplace]
 }
 
 // Discrete tells whether the noise consists of integers.
-func (d Distribution) Discrete() bool { return d == DiscreteLaplace || d == DiscreteHaar }
+func (d Distribution) Discrete() bool { return d == DiscreteLaplace }
 
 func (d Distribution) check(op string) error {
-	if d < Laplace || d > DiscreteHaar {
-		return fault.Value(op, "dist", float64(d), "Laplace, KNorm, DiscreteLaplace or DiscreteHaar")
+	if d < Laplace || d > DiscreteLaplace {
+		return fault.Value(op, "dist", float64(d), "Laplace, KNorm or DiscreteLaplace")
 	}
 	return nil
 }
@@ -83,8 +79,8 @@ func checkScale(op, arg string, index int, b float64) error {
 	return &ValueError{Op: op, Arg: arg, Index: index, Value: b, Want: "a number in [1e-100, 1e100]"}
 }
 
-// Noise is that of single nodes, for trees too large for a [Tree]; immutable and safe for
-// concurrent use. A zero Noise panics.
+// Noise is that of single nodes: what is known of it without a [Tree], which may be too large.
+// Immutable and safe for concurrent use. A zero Noise panics.
 type Noise struct {
 	dist  Distribution
 	scale float64
@@ -122,31 +118,15 @@ func (n Noise) lattice() exact.Lattice {
 	return exact.Lattice{Step: math.Ldexp(1, max(e-31, -52))}
 }
 
-// Draw fills dst with a sample of the noise of a node with len(dst) children, in floating point and
-// centered: up to rounding its sum is 0. DiscreteHaar panics where dst has more than two entries.
-// It is for simulation: to release data use [Walk.AddShares], or [Noise.Add] for counts.
-// O(len(dst)), without allocation.
-func (n Noise) Draw(rng *rand.Rand, dst []float64) {
-	fault.Must(n, n.check("walk: Noise.Draw"))
-	rng, done := random.Get(rng)
-	defer done()
-	n.draw(rng, dst)
-}
-
+// draw fills dst with a sample of the noise of a node with len(dst) children, in floating
+// point and centered: up to rounding its sum is 0.
 func (n Noise) draw(rng *rand.Rand, dst []float64) {
 	k := len(dst)
 	if k < 2 {
 		clear(dst)
 		return
 	}
-	switch {
-	case n.dist == DiscreteHaar && k > 2:
-		panic("walk: DiscreteHaar noise on more than two children")
-	case n.dist == DiscreteHaar:
-		d := float64(exact.DiscreteLaplace(rng, n.rate))
-		dst[0], dst[1] = d/2, -d/2
-		return
-	case n.dist == KNorm && k == 2:
+	if n.dist == KNorm && k == 2 {
 		d := n.scale * random.Laplace(rng)
 		dst[0], dst[1] = d/2, -d/2
 		return
@@ -163,24 +143,9 @@ func (n Noise) draw(rng *rand.Rand, dst []float64) {
 	floats.AddConst(-sum/float64(k), dst)
 }
 
-// Add adds independent integers of the distribution DiscreteLaplace to the counts x of the children
-// of one node, in place. It panics at any other distribution. Sums outside int64 become the nearest
-// int64, which is post-processing.
-func (n Noise) Add(rng *rand.Rand, x []int64) {
-	fault.Must(n, n.check("walk: Noise.Add"))
-	if n.dist != DiscreteLaplace {
-		panic("walk: Noise.Add: the distribution is not DiscreteLaplace")
-	}
-	rng, done := random.Get(rng)
-	for i, c := range x {
-		x[i] = exact.AddDiscreteLaplace(rng, c, n.rate)
-	}
-	done()
-}
-
 // Variance returns the number s such that the noise on k children, before any rounding, has the
 // covariance matrix s*(I - J/k), J all ones: the sum of m children has the variance s*m*(1-m/k).
-// DiscreteHaar has it for k = 2 only. For k < 2 it is 0.
+// For k < 2 it is 0.
 func (n Noise) Variance(k int) float64 {
 	fault.Must(n, n.check("walk: Noise.Variance"))
 	return n.singleVariance() * shape(n.dist, k)
@@ -203,8 +168,6 @@ func shape(d Distribution, k int) float64 {
 	switch {
 	case k < 2:
 		return 0
-	case d == DiscreteHaar:
-		return 0.5
 	case d == KNorm && k%2 == 0:
 		return 1 - 0.5/float64(k-1)
 	case d == KNorm:

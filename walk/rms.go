@@ -43,20 +43,16 @@ func (w *Walk) Variances(dst []float64) error {
 	if err := w.check(op); err != nil {
 		return err
 	}
-	if err := checkLen(op, "dst", len(dst), w.tree.Len()); err != nil {
+	if err := fault.Size(op, "dst", len(dst), w.tree.Len()); err != nil {
 		return err
 	}
 	t := w.tree
 	s := make([]float64, t.Nodes()) // [Noise.Variance] of each node
-	children, factor := 0, 0.0      // of the node before
 	for l, noise := range w.level {
 		unit := noise.singleVariance()
 		lo, hi := t.Level(l)
 		for v := lo; v < hi; v++ {
-			if k := int(t.first[v+1] - t.first[v]); k != children {
-				children, factor = k, shape(w.dist, k)
-			}
-			s[v] = unit * factor
+			s[v] = unit * shape(w.dist, int(t.first[v+1]-t.first[v]))
 		}
 	}
 	total := w.totalVariance()
@@ -80,7 +76,7 @@ func (w *Walk) RMS(gaps []float64) (float64, error) {
 		return 0, err
 	}
 	if gaps != nil {
-		if err := cmp.Or(checkLen(op, "gaps", len(gaps), w.tree.Len()), fault.AllNonNegative(op, "gaps", gaps)); err != nil {
+		if err := cmp.Or(fault.Size(op, "gaps", len(gaps), w.tree.Len()), fault.AllNonNegative(op, "gaps", gaps)); err != nil {
 			return 0, err
 		}
 	}

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"testing"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -202,51 +200,6 @@ func TestAddShares_DivideExactly(t *testing.T) {
 	}
 }
 
-// TestAddShares_Distribution: the norm of the noise of k children has the distribution
-// Gamma(k-1) for KNorm, and for Laplace the children have independent noise. The scales are
-// such that the grid does not show.
-func TestAddShares_Distribution(t *testing.T) {
-	rng := random.Seeded(33)
-	for _, k := range []int{2, 3, 4, 9, 16} {
-		tree, weights, dst := testkit.Must(Levels(k)), make([]float64, k), make([]float64, k+1)
-		for i := range weights {
-			weights[i] = float64(i + 1)
-		}
-		of := func(i int) float64 { return weights[i] / float64(k*(k+1)/2) }
-		w := testkit.Must(New(tree, KNorm, Scales{Level: []float64{3}}))
-		gamma := distuv.Gamma{Alpha: float64(k - 1), Beta: 1}
-		var u []float64
-		for range 20_000 {
-			testkit.Check(t, w.AddShares(rng, dst, weights))
-			for i := range k {
-				dst[i+1] -= of(i)
-			}
-			u = append(u, gamma.CDF(w.potential(dst)))
-		}
-		testkit.Uniform(t, "norm", u)
-		w = testkit.Must(New(tree, Laplace, Scales{Total: 2, Level: []float64{3}}))
-		each := make([][]float64, k+1)
-		for range 20_000 {
-			testkit.Check(t, w.AddShares(rng, dst, weights))
-			cdf := symmetric(func(x float64) float64 { return math.Exp(-x) / 2 })
-			each[0] = append(each[0], cdf((dst[0]-1)/2))
-			for i := range k {
-				each[i+1] = append(each[i+1], cdf((dst[i+1]-of(i))/3))
-			}
-		}
-		for i := range k { // the sum of two uniform numbers modulo 1 is uniform
-			both := make([]float64, len(each[0]))
-			for j := range both {
-				both[j] = math.Mod(each[i][j]+each[k][j], 1)
-			}
-			testkit.Uniform(t, "two", both)
-		}
-		for _, u := range each {
-			testkit.Uniform(t, "one", u)
-		}
-	}
-}
-
 // TestStep_IsPublicAndFine: within its bounds at all scales.
 func TestStep_IsPublicAndFine(t *testing.T) {
 	for e := -99.9; e <= 100; e += 0.37 {
@@ -293,38 +246,17 @@ func TestAddShares_ExactAudit(t *testing.T) {
 		inputs := [][]float64{{1, 1}, {1 + 0x1p-52, 1}, {3, 3 - 0x1p-51}, {1 << 50, 1<<50 + 1}, {5e-324, 5e-324}, {1, 1 + 0x1p-50}, {0.1, 0.1 - 0x1p-55}}
 		prob := make([][]float64, len(inputs))
 		for i, weights := range inputs {
-			// index is the number of steps from where no noise would be near.
-			index := func(sign, word uint64) float64 {
-				dst, s := make([]float64, 3), []uint64{word<<1 | sign, 1 << 63} // the second leaf's does not matter
+			prob[i] = testkit.Masses(reach, func(word uint64) float64 { // in steps from where no noise would be near
+				dst, s := make([]float64, 3), []uint64{word, 1 << 63} // the second leaf's does not matter
 				if dist == KNorm {
-					s = []uint64{sign - 1, word << 1} // all bits 1 or 0
+					s = []uint64{word&1 - 1, word &^ 1} // all bits 1 or 0
 				}
 				testkit.Check(t, w.AddShares(rand.New(&words{w: s}), dst, weights))
 				if dist == KNorm {
 					return dst[2] / step
 				}
 				return (dst[1] - 0.5) / step
-			}
-			prob[i] = make([]float64, 2*reach+1)
-			for sign := range uint64(2) {
-				first := func(is func(k float64) bool) uint64 { // sign 0 falls as words grow, and 1 rises
-					lo, hi := uint64(0), uint64(1)<<63
-					for lo < hi {
-						if mid := lo + (hi-lo)/2; is(index(sign, mid)) {
-							hi = mid
-						} else {
-							lo = mid + 1
-						}
-					}
-					return lo
-				}
-				for j := range prob[i] {
-					k := float64(j - reach)
-					from := first(func(v float64) bool { return sign == 0 && v <= k || sign == 1 && v >= k })
-					to := first(func(v float64) bool { return sign == 0 && v < k || sign == 1 && v > k })
-					prob[i][j] += float64(to-from) * 0x1p-64
-				}
-			}
+			})
 		}
 		share := func(x []float64) *big.Rat {
 			a, c := new(big.Rat).SetFloat64(x[0]), new(big.Rat).SetFloat64(x[1])

@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/floats"
+
+	"github.com/metricdp/metricdp/internal/fault"
 )
 
 // CountsInt writes to dst, of length Nodes(), the sum of x below each node, x having one value a
@@ -14,7 +16,7 @@ func (t *Tree) CountsInt(dst, x []int64) error {
 	if err := t.check(op); err != nil {
 		return err
 	}
-	if err := cmp.Or(checkLen(op, "dst", len(dst), t.Nodes()), checkLen(op, "x", len(x), t.Len()), checkSum(op, x)); err != nil {
+	if err := cmp.Or(fault.Size(op, "dst", len(dst), t.Nodes()), fault.Size(op, "x", len(x), t.Len()), checkSum(op, x)); err != nil {
 		return err
 	}
 	counts(t, dst, x)
@@ -44,7 +46,7 @@ func (t *Tree) Center(counts []float64) error {
 	if err := t.check(op); err != nil {
 		return err
 	}
-	if err := checkLen(op, "counts", len(counts), t.Nodes()); err != nil {
+	if err := fault.Size(op, "counts", len(counts), t.Nodes()); err != nil {
 		return err
 	}
 	for v := range t.Nodes() {
@@ -65,7 +67,12 @@ func (t *Tree) Haar(x []float64) error {
 	if err := t.checkHaar("walk: Tree.Haar", len(x)); err != nil {
 		return err
 	}
-	haar(t, x)
+	for v := t.Nodes() - 1; v >= 0; v-- {
+		if c := t.first[v]; c != t.first[v+1] {
+			i, j := t.lo[v], t.lo[c+1]
+			x[i], x[j] = x[i]+x[j], x[i]-x[j]
+		}
+	}
 	return nil
 }
 
@@ -75,59 +82,25 @@ func (t *Tree) HaarInverse(x []float64) error {
 		return err
 	}
 	for v := range t.Nodes() {
-		c := t.first[v]
-		if c == t.first[v+1] {
-			continue
+		if c := t.first[v]; c != t.first[v+1] {
+			i, j := t.lo[v], t.lo[c+1]
+			p, d := float64(x[i]/2), float64(x[j]/2)
+			x[i], x[j] = p+d, p-d
 		}
-		i, j := t.lo[v], t.lo[c+1]
-		p, d := float64(x[i]/2), float64(x[j]/2)
-		x[i], x[j] = p+d, p-d
 	}
 	return nil
-}
-
-// HaarInt is [Tree.Haar] for integers, exactly. The absolute values must sum to
-// at most 2^63-1; where they do not, x is left as it is.
-func (t *Tree) HaarInt(x []int64) error {
-	const op = "walk: Tree.HaarInt"
-	if err := t.checkHaar(op, len(x)); err != nil {
-		return err
-	}
-	if err := checkSum(op, x); err != nil {
-		return err
-	}
-	haar(t, x)
-	return nil
-}
-
-func haar[T int64 | float64](t *Tree, x []T) {
-	for v := t.Nodes() - 1; v >= 0; v-- {
-		c := t.first[v]
-		if c == t.first[v+1] {
-			continue
-		}
-		i, j := t.lo[v], t.lo[c+1]
-		x[i], x[j] = x[i]+x[j], x[i]-x[j]
-	}
 }
 
 func (t *Tree) checkHaar(op string, n int) error {
 	if err := t.check(op); err != nil {
 		return err
 	}
-	if !t.binary {
-		return notBinary(op, t)
-	}
-	return checkLen(op, "x", n, t.Len())
-}
-
-func notBinary(op string, t *Tree) error {
 	for v := range t.Nodes() {
 		if k := t.first[v+1] - t.first[v]; k != 0 && k != 2 {
 			return &ValueError{Op: op, Arg: "children of node", Index: v, Value: float64(k), Want: "0 or 2, a binary tree"}
 		}
 	}
-	panic("walk: unreachable")
+	return fault.Size(op, "x", n, t.Len())
 }
 
 func checkSum(op string, x []int64) error {

@@ -24,7 +24,6 @@ type Tree struct {
 	leaf   []int32 // node of each leaf
 	level  []int32 // nodes of depth l: level[l] to level[l+1]-1
 	arity  int     // largest number of children
-	binary bool
 }
 
 func (t *Tree) check(op string) error {
@@ -47,9 +46,6 @@ func (t *Tree) String() string {
 	}
 	return fmt.Sprintf("tree of %d leaves, height %d", t.Len(), t.Height())
 }
-
-// Binary tells whether every node has two children or none, as the Haar transform needs.
-func (t *Tree) Binary() bool { return fault.Must(t, t.check("walk: Tree.Binary")).binary }
 
 // Arity returns the largest number of children of a node.
 func (t *Tree) Arity() int { return fault.Must(t, t.check("walk: Tree.Arity")).arity }
@@ -216,7 +212,6 @@ func build(op string, degree []int32) (*Tree, error) {
 		lo:     make([]int32, n),
 		hi:     make([]int32, n),
 		level:  []int32{0},
-		binary: true,
 	}
 	t.parent[0], t.first[0] = -1, 1
 	leaves := 0
@@ -227,8 +222,6 @@ func build(op string, degree []int32) (*Tree, error) {
 		}
 		if k == 0 {
 			leaves++
-		} else if k != 2 {
-			t.binary = false
 		}
 		t.arity = max(t.arity, int(k))
 	}
@@ -275,10 +268,3 @@ type (
 	// MemoryError reports a tree refused before it was allocated.
 	MemoryError = fault.MemoryError
 )
-
-func checkLen(op, arg string, got, want int) error {
-	if got == want {
-		return nil
-	}
-	return &fault.SizeError{Op: op, Arg: arg, Got: got, Want: fmt.Sprint(want)}
-}

@@ -16,7 +16,7 @@ import (
 func checkTree(t *testing.T, tree *Tree) {
 	t.Helper()
 	n, nodes := tree.Len(), tree.Nodes()
-	leaves, arity, next, binary := 0, 0, 1, true
+	leaves, arity, next := 0, 0, 1
 	for v := range nodes {
 		lo, hi := tree.Children(v)
 		if lo != next || hi < lo || hi > nodes {
@@ -24,7 +24,6 @@ func checkTree(t *testing.T, tree *Tree) {
 		}
 		next = hi
 		arity = max(arity, hi-lo)
-		binary = binary && (hi == lo || hi == lo+2)
 		a, b := tree.LeafRange(v)
 		if lo == hi {
 			leaves++
@@ -47,8 +46,8 @@ func checkTree(t *testing.T, tree *Tree) {
 			t.Fatalf("node %d of depth %d is not in %d..%d", v, tree.Depth(v), l, h)
 		}
 	}
-	if leaves != n || tree.Arity() != arity || tree.Binary() != binary || tree.Parent(0) != -1 {
-		t.Fatalf("%d leaves of %d, arity %d of %d, binary %v of %v", leaves, n, tree.Arity(), arity, tree.Binary(), binary)
+	if leaves != n || tree.Arity() != arity || tree.Parent(0) != -1 {
+		t.Fatalf("%d leaves of %d, arity %d of %d", leaves, n, tree.Arity(), arity)
 	}
 	if a, b := tree.LeafRange(0); a != 0 || b != n || tree.Depth(nodes-1) != tree.Height() {
 		t.Fatalf("root %d..%d of %d, height %d of %d", a, b, n, tree.Depth(nodes-1), tree.Height())
@@ -205,13 +204,4 @@ func randomBinary(rng *rand.Rand, n int) *Tree {
 		return shapeTree{grow(m), grow(n - m)}
 	}
 	return grow(n).tree()
-}
-
-func mustPanic(t *testing.T, name string, f func()) {
-	defer func() {
-		if recover() == nil {
-			t.Errorf("%s: no panic", name)
-		}
-	}()
-	f()
 }

@@ -23,25 +23,6 @@ func relErr(v *big.Float, lo, hi *big.Float) float64 {
 	return worst
 }
 
-func TestExpBounds_KnownDigits(t *testing.T) {
-	for _, c := range []struct {
-		x float64
-		s string
-	}{
-		{1, "2.71828182845904523536028747135266249775724709369995957496696762772407663035354759457"},
-		{-1, "0.367879441171442321595523770161460867445811131031767834507836801697461495744899803357"},
-		{0.5, "1.64872127070012814684865078781416357165377610071014801157507931164066102119421560863"},
-		{-20, "2.061153622438557827965940380155820976375807275599103692972244661629164023784559353280e-9"},
-	} {
-		want, _, err := big.ParseFloat(c.s, 10, 300, big.ToNearestEven)
-		testkit.Must(want, err)
-		lo, hi := ExpBounds(big.NewFloat(c.x), 220)
-		if lo.Cmp(want) > 0 || hi.Cmp(want) < 0 {
-			t.Errorf("e^%v: [%v, %v] misses %v", c.x, lo, hi, want)
-		}
-	}
-}
-
 // Bounds at a low precision must contain the bounds at a high one, keep their
 // stated width, and multiply as e^(x+y) = e^x e^y.
 func TestExpBounds_NestAndMultiply(t *testing.T) {
@@ -205,30 +186,30 @@ func randomWeights(rng *rand.Rand, n int, log bool) Weights {
 	return w
 }
 
-// Boundaries at dyadic points, approached to the last bit and beyond 64 bits.
+// Boundaries at dyadic points, approached to the last bit and beyond 64 bits, by no word too many.
 func TestDraw_DecidesAtTheBoundary(t *testing.T) {
-	half := Weights{W: []float64{1, 1}}
+	const ones = math.MaxUint64
+	half, below := []float64{0, 0}, []float64{-0x1p-150, 0} // a boundary at 1/2, or 2^-152 below
 	for _, c := range []struct {
-		bits fixed
-		want int
+		logs       []float64
+		bits       fixed
+		want, left int
 	}{
-		{fixed{1<<63 - 1, math.MaxUint64, math.MaxUint64}, 0},
-		{fixed{1 << 63}, 1},
-		{fixed{0}, 0},
-		{fixed{math.MaxUint64, math.MaxUint64}, 1},
+		{half, fixed{1<<63 - 1, ones, ones}, 0, 2}, {half, fixed{1 << 63, ones}, 1, 1}, {half, fixed{0, ones}, 0, 1}, {half, fixed{ones, ones}, 1, 1},
+		{below, fixed{1<<63 - 1, ones, ones, ones}, 1, 1}, {below, fixed{1<<63 - 1, ones, 1 << 63, 0}, 0, 1},
 	} {
-		bits := append(fixed(nil), c.bits...)
-		if got := Draw(rand.New(&bits), half); got != c.want {
-			t.Errorf("Draw%v = %d, want %d", c.bits, got, c.want)
+		bits := slices.Clone(c.bits)
+		if got := Draw(rand.New(&bits), Weights{c.logs, true}); got != c.want || len(bits) != c.left {
+			t.Errorf("Draw%v of %v = %d with %d words left, want %d with %d", c.bits, c.logs, got, len(bits), c.want, c.left)
 		}
 	}
 	// P{1} = e^-100/(1+e^-100), about 2^-144: its lower boundary is found only after 144 ones.
 	rare := Weights{W: []float64{0, -100}, Log: true}
-	ones := fixed{math.MaxUint64, math.MaxUint64, math.MaxUint64, math.MaxUint64}
-	if got := NewTable(rare).Draw(rand.New(&ones)); got != 1 {
+	all := fixed{ones, ones, ones, ones}
+	if got := NewTable(rare).Draw(rand.New(&all)); got != 1 {
 		t.Errorf("an outcome of probability e^-100 is never drawn")
 	}
-	almost := fixed{math.MaxUint64, math.MaxUint64, 0}
+	almost := fixed{ones, ones, 0}
 	if got := NewTable(rare).Draw(rand.New(&almost)); got != 0 {
 		t.Errorf("an outcome of probability e^-100 is drawn at 128 ones")
 	}

@@ -10,7 +10,8 @@ import (
 // -180 and not 180 among them, and each pole once, with longitude 0. The cell of a point of the
 // grid is what is rounded to it.
 type Globe struct {
-	Step float64 // a power of two in [2^-44, 1]
+	Step  float64 // a power of two in [2^-44, 1]
+	exact bool    // as of [Lattice]
 }
 
 // AddNoise returns the point of the grid in whose cell a random place lies that has the density,
@@ -19,15 +20,11 @@ type Globe struct {
 // 2^-23 about one draw in 5,000 is decided in arbitrary precision, from 2^-38 on all, at some 300
 // microseconds each.
 func (g Globe) AddNoise(rng *rand.Rand, lat, lon, rate float64) (float64, float64) {
-	return g.addNoise(rng, lat, lon, rate, false)
-}
-
-func (g Globe) addNoise(rng *rand.Rand, lat, lon, rate float64, exact bool) (float64, float64) {
-	a := drawAngle(rng, rate, exact)
+	a := drawAngle(rng, rate, g.exact)
 	bearing := digits{word: rng.Uint64()}
 	lon = math.Remainder(lon, 360) // exact
 	i, j, ok := g.settle(lat, lon, a, bearing.word)
-	if !ok || exact {
+	if !ok || g.exact {
 		i, j = g.resolve(rng, lat, lon, a, bearing)
 	}
 	turn := int64(360 / g.Step)
@@ -122,13 +119,13 @@ func (a *angle) accept(word uint64) (in, sure bool) {
 // resolve decides in interval arithmetic. It is apart so that a stays off the heap elsewhere.
 func (a angle) resolve(rng *rand.Rand, v digits) (_ angle, in bool) {
 	us := append(a.numbers(), v)
-	refine(rng, us, func(u []interval, prec uint) bool {
+	refine(rng, us, func(u []Enclosure, prec uint) bool {
 		theta, v := a.enclose(u, prec), u[len(u)-1]
-		if theta.lo.Cmp(big.NewFloat(3.2)) > 0 {
+		if theta.Lo.Cmp(big.NewFloat(3.2)) > 0 {
 			in = false
 			return true
 		}
-		if theta.hi.Cmp(big.NewFloat(7)) > 0 {
+		if theta.Hi.Cmp(big.NewFloat(7)) > 0 {
 			return false
 		}
 		// Above pi the sine is negative, and v theta is not.
@@ -138,15 +135,15 @@ func (a angle) resolve(rng *rand.Rand, v digits) (_ angle, in bool) {
 		} else {
 			v = v.mul(theta, prec)
 		}
-		in = v.hi.Cmp(q.lo) < 0
-		return in || v.lo.Cmp(q.hi) > 0
+		in = v.Hi.Cmp(q.Lo) < 0
+		return in || v.Lo.Cmp(q.Hi) > 0
 	})
 	copy(a.u[:], us[:len(us)-1])
 	return a, in
 }
 
 // enclose is theta in interval arithmetic.
-func (a *angle) enclose(u []interval, prec uint) interval {
+func (a *angle) enclose(u []Enclosure, prec uint) Enclosure {
 	if a.wide() {
 		return u[0].mul(circle(prec), prec).mul(point(0.5), prec)
 	}
@@ -214,7 +211,7 @@ func sinCosDegrees(lat float64) (sin, cos float64) {
 
 // resolve is settle in interval arithmetic, with as many bits as it takes.
 func (g Globe) resolve(rng *rand.Rand, lat, lon float64, a angle, bearing digits) (i, j float64) {
-	refine(rng, append(a.numbers(), bearing), func(u []interval, prec uint) bool {
+	refine(rng, append(a.numbers(), bearing), func(u []Enclosure, prec uint) bool {
 		z, h, east, along, ok := a.enclosePlace(lat, u, prec)
 		steps := point(360/g.Step).quo(circle(prec), prec) // a radian
 		if ok {
@@ -229,17 +226,14 @@ func (g Globe) resolve(rng *rand.Rand, lat, lon float64, a angle, bearing digits
 }
 
 // enclosePlace encloses what move computes, before its arctangents.
-func (a *angle) enclosePlace(lat float64, u []interval, prec uint) (z, h, east, along interval, ok bool) {
+func (a *angle) enclosePlace(lat float64, u []Enclosure, prec uint) (z, h, east, along Enclosure, ok bool) {
 	theta := a.enclose(u, prec)
-	if theta.hi.Cmp(big.NewFloat(7)) > 0 {
+	if theta.Hi.Cmp(big.NewFloat(7)) > 0 {
 		return
 	}
 	cosT, sinT := theta.cosSin(prec)
-	cosB, sinB := cosSin(u[len(u)-1], prec)
-	cosLat, sinLat := cosSin(point(math.Abs(lat)).quo(point(360), prec), prec)
-	if lat < 0 {
-		sinLat = sinLat.neg()
-	}
+	cosB, sinB := cosSinTurn(u[len(u)-1], prec)
+	cosLat, sinLat := cosSinDegrees(big.NewFloat(lat), prec)
 	north := sinT.mul(cosB, prec)
 	along = cosT.mul(cosLat, prec).add(north.mul(sinLat, prec).neg(), prec)
 	east = sinT.mul(sinB, prec)
@@ -249,12 +243,12 @@ func (a *angle) enclosePlace(lat float64, u []interval, prec uint) (z, h, east, 
 }
 
 // roundAngle returns the integer nearest to t plus the angle of (x, y).
-func roundAngle(t float64, y, x, steps interval, prec uint) (float64, bool) {
+func roundAngle(t float64, y, x, steps Enclosure, prec uint) (float64, bool) {
 	a, ok := atan2(y, x, prec)
 	if !ok {
 		return 0, false
 	}
 	a = a.mul(steps, prec)
-	lo, hi := roundHalfUp(big.NewFloat(t), a.lo), roundHalfUp(big.NewFloat(t), a.hi)
+	lo, hi := roundHalfUp(big.NewFloat(t), a.Lo), roundHalfUp(big.NewFloat(t), a.Hi)
 	return lo, lo == hi
 }

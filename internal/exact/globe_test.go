@@ -29,7 +29,7 @@ func TestGlobe_FastEqualsExact(t *testing.T) {
 			for _, step := range []float64{1, 0x1p-10, 0x1p-23, 0x1p-30, 0x1p-44} {
 				seed++
 				fastEqualsExact(t, fmt.Sprintf("rate %g at %v, step %g", rate, at, step), seed, testkit.Sweep(2, 20), func(rng *rand.Rand, exact bool) []float64 {
-					lat, lon := Globe{step}.addNoise(rng, at[0], at[1], rate, exact)
+					lat, lon := Globe{step, exact}.AddNoise(rng, at[0], at[1], rate)
 					if lat/step != math.Round(lat/step) || lon/step != math.Round(lon/step) || math.Abs(lat) > 90 || lon < -180 || lon >= 180 || math.Abs(lat) == 90 && lon != 0 {
 						t.Fatalf("(%v, %v) is not on the grid of step %g", lat, lon, step)
 					}
@@ -40,39 +40,22 @@ func TestGlobe_FastEqualsExact(t *testing.T) {
 	}
 }
 
-// Every word of a draw is moved to the border of two cells, or of accepting and not, found to
-// the last bit by bisection: float64 decides there as interval arithmetic does, or not at all.
+// Every word of a draw is moved to the border of two cells, or of accepting and not.
 func TestGlobe_DecidesAtTheBorder(t *testing.T) {
 	rng := random.Seeded(111)
 	borders := 0
 	for _, rate := range []float64{0.3, 60, 0.7, 6.4e6}[:testkit.Sweep(2, 4)] {
 		for _, at := range globePlaces[:testkit.Sweep(8, len(globePlaces))] {
-			g := Globe{0x1p-23}
 			words := make([]uint64, 4)
-			draw := func(exact bool) [2]float64 {
-				lat, lon := g.addNoise(rand.New(&replay{words: words, rest: random.Seeded(112)}), at[0], at[1], rate, exact)
-				return [2]float64{lat, lon}
-			}
 			for word := range words {
 				for i := range words {
 					words[i] = rng.Uint64()
 				}
-				lo := words[word] &^ 1
-				hi := lo + 1<<61
-				set := func(w uint64) { words[word] = w }
-				at := func(w uint64) [2]float64 { set(w); return draw(false) }
-				if hi < lo || at(lo) == at(hi) {
-					continue
-				}
-				lo, hi = border(lo, hi, 2, at)
-				borders++
-				for _, off := range []uint64{0, 1 << 10, 1 << 16, 1 << 20} {
-					for _, w := range []uint64{lo - off, hi + off} {
-						set(w)
-						if fast, slow := draw(false), draw(true); fast != slow {
-							t.Fatalf("rate %g, word %d, %d units from the border: fast %v, exact %v", rate, word, off, fast, slow)
-						}
-					}
+				if decidesAtTheBorder(t, fmt.Sprintf("rate %g at %v", rate, at), words, word, 1<<61, func(rng *rand.Rand, exact bool) []float64 {
+					lat, lon := Globe{0x1p-23, exact}.AddNoise(rng, at[0], at[1], rate)
+					return []float64{lat, lon}
+				}) {
+					borders++
 				}
 			}
 		}
@@ -93,14 +76,14 @@ func TestGlobe_ErrorBounds(t *testing.T) {
 	for range testkit.Sweep(300, 3000) {
 		rate, at := globeRates[rng.IntN(len(globeRates))], globePlaces[rng.IntN(len(globePlaces))]
 		a := angle{rate: rate}
-		member := func(w uint64) interval { // an end of the cell
+		member := func(w uint64) Enclosure { // an end of the cell
 			cell := cellOf(w)
 			if rng.IntN(2) == 0 {
-				cell.hi = cell.lo
+				cell.Hi = cell.Lo
 			}
-			return interval{cell.hi, cell.hi}
+			return Enclosure{cell.Hi, cell.Hi}
 		}
-		var us []interval
+		var us []Enclosure
 		for i := range a.numbers() {
 			a.u[i].word = max(4, shaped(rng))
 			us = append(us, member(a.u[i].word))
@@ -122,7 +105,7 @@ func TestGlobe_ErrorBounds(t *testing.T) {
 		if xErr < 10 {
 			lon, _ := atan2(east, along, prec)
 			lon = lon.mul(degrees, prec)
-			mid, _ := lon.lo.Float64()
+			mid, _ := lon.Lo.Float64()
 			see("longitude", beyond(lon, x+360*math.Round((mid-x)/360), xErr+0x1p-44))
 		}
 	}
@@ -131,7 +114,7 @@ func TestGlobe_ErrorBounds(t *testing.T) {
 
 // Bounds that a border of two cells lies between decide nothing, on the globe and on a lattice.
 func TestRound_NothingAtABorder(t *testing.T) {
-	around := interval{big.NewFloat(-0x1p-40), big.NewFloat(0x1p-40)}
+	around := Enclosure{big.NewFloat(-0x1p-40), big.NewFloat(0x1p-40)}
 	dst := []float64{7}
 	for _, c := range []struct {
 		t    float64
@@ -140,7 +123,7 @@ func TestRound_NothingAtABorder(t *testing.T) {
 		if k, ok := roundAngle(c.t, around, point(1), point(3), 64); ok != c.want || ok && k != math.Round(c.t) {
 			t.Errorf("angles around %v: %v, %v", c.t, k, ok)
 		}
-		if ok := (Lattice{1}).round(dst, []float64{c.t}, []interval{around}); ok != c.want || ok && dst[0] != math.Round(c.t) {
+		if ok := (Lattice{Step: 1}).round(dst, []float64{c.t}, []Enclosure{around}); ok != c.want || ok && dst[0] != math.Round(c.t) {
 			t.Errorf("around %v: %v, %v", c.t, dst, ok)
 		}
 	}
@@ -164,18 +147,18 @@ func TestAtan2_Encloses(t *testing.T) {
 			}
 			within(t, "angle", a, big.NewFloat(theta), math.Ldexp(16, -int(prec)))
 		}
-		a, ok := atan2(interval{big.NewFloat(1), big.NewFloat(1.1)}, interval{big.NewFloat(1), big.NewFloat(1.1)}, prec)
-		lo, _ := a.lo.Float64()
-		hi, _ := a.hi.Float64()
+		a, ok := atan2(Enclosure{big.NewFloat(1), big.NewFloat(1.1)}, Enclosure{big.NewFloat(1), big.NewFloat(1.1)}, prec)
+		lo, _ := a.Lo.Float64()
+		hi, _ := a.Hi.Float64()
 		if !ok || lo > math.Atan2(1, 1.1) || hi < math.Atan2(1.1, 1) || hi-lo > 0.25 {
 			t.Errorf("angles [%v, %v]", lo, hi)
 		}
 	}
-	around0 := interval{big.NewFloat(-1e-30), big.NewFloat(1e-30)}
+	around0 := Enclosure{big.NewFloat(-1e-30), big.NewFloat(1e-30)}
 	if _, ok := atan2(around0, around0, 64); ok {
 		t.Error("the origin has an angle")
 	}
-	if _, ok := atan2(interval{big.NewFloat(-1), big.NewFloat(1)}, point(1), 64); ok {
+	if _, ok := atan2(Enclosure{big.NewFloat(-1), big.NewFloat(1)}, point(1), 64); ok {
 		t.Error("a right angle of points has an angle")
 	}
 }
@@ -240,7 +223,7 @@ func TestGlobe_Distribution(t *testing.T) {
 		{90 - 0x1p-8, 179.99, 57 * 1024, 0x1p-10, 0, 0}, // see below
 		{-33.1, 180, 57 * 0x1p22, 0x1p-22, 16, 10},
 	}[:testkit.Sweep(7, 8)] {
-		g := Globe{c.step}
+		g := Globe{Step: c.step}
 		draws := testkit.Sweep(60_000, 1_000_000)
 		if c.m == 0 { // two rates of the pole's cell: by latitude alone
 			count := make([]int, 2)
@@ -314,7 +297,7 @@ func TestGlobe_Distribution(t *testing.T) {
 // from one place than from another by more than e^(rate t), t the angle between them, on
 // the grid and off it, at a pole and across the date line; and some nearly as much.
 func TestGlobe_PrivacyOfTheCells(t *testing.T) {
-	g := Globe{1}
+	g := Globe{Step: 1}
 	for _, c := range []struct {
 		rate   float64
 		inputs [][2]float64
@@ -352,7 +335,7 @@ func TestGlobe_PrivacyOfTheCells(t *testing.T) {
 // Words of zeros leave the radius unbounded and the place at the border of bearings: the
 // next bits decide, and tell what lies on either side of the border apart.
 func TestGlobe_ZeroWords(t *testing.T) {
-	g := Globe{0x1p-23}
+	g := Globe{Step: 0x1p-23}
 	for _, next := range []uint64{1 << 62, 1 << 63} {
 		s := &replay{words: []uint64{0, 1 << 63, 0, next, next, next}, rest: random.Seeded(1)}
 		lat, lon := g.AddNoise(rand.New(s), 10, 20, 100)

@@ -11,11 +11,11 @@ import (
 const piDigits = "3.14159265358979323846264338327950288419716939937510582097494459230781640628620899862803482534211706798214808651"
 
 // within fails t where the interval does not hold want, or is wider than stated.
-func within(t *testing.T, what string, a interval, want *big.Float, width float64) {
+func within(t *testing.T, what string, a Enclosure, want *big.Float, width float64) {
 	t.Helper()
-	w, _ := new(big.Float).Sub(a.hi, a.lo).Float64()
-	if a.lo.Cmp(want) > 0 || a.hi.Cmp(want) < 0 || w > width {
-		t.Errorf("%s: [%.40g, %.40g] for %.40g", what, a.lo, a.hi, want)
+	w, _ := new(big.Float).Sub(a.Hi, a.Lo).Float64()
+	if a.Lo.Cmp(want) > 0 || a.Hi.Cmp(want) < 0 || w > width {
+		t.Errorf("%s: [%.40g, %.40g] for %.40g", what, a.Lo, a.Hi, want)
 	}
 }
 
@@ -29,13 +29,13 @@ func TestLogBounds_Enclose(t *testing.T) {
 	for _, x := range xs {
 		for _, prec := range []uint{64, 127, 300} {
 			b, v := logBounds(big.NewFloat(x), prec), big.NewFloat(x)
-			if _, hi := ExpBounds(b.lo, prec+100); hi.Cmp(v) > 0 {
+			if _, hi := ExpBounds(b.Lo, prec+100); hi.Cmp(v) > 0 {
 				t.Errorf("ln %v at %d bits: lower end too high", x, prec)
 			}
-			if lo, _ := ExpBounds(b.hi, prec+100); lo.Cmp(v) < 0 {
+			if lo, _ := ExpBounds(b.Hi, prec+100); lo.Cmp(v) < 0 {
 				t.Errorf("ln %v at %d bits: upper end too low", x, prec)
 			}
-			w, _ := new(big.Float).Sub(b.hi, b.lo).Float64()
+			w, _ := new(big.Float).Sub(b.Hi, b.Lo).Float64()
 			if w > math.Ldexp(2*(3+math.Abs(math.Log2(x))), -int(prec)) {
 				t.Errorf("ln %v at %d bits: width %v", x, prec, w)
 			}
@@ -61,24 +61,24 @@ func TestCosSin_Enclose(t *testing.T) {
 	for _, prec := range []uint{64, 200} {
 		eps := math.Ldexp(64, -int(prec))
 		for v, want := range map[float64][2]float64{0: {1, 0}, 0.25: {0, 1}, 0.5: {-1, 0}, 0.75: {0, -1}, 1: {1, 0}} {
-			c, s := cosSin(point(v), prec)
+			c, s := cosSinTurn(point(v), prec)
 			within(t, "cos", c, big.NewFloat(want[0]), eps)
 			within(t, "sin", s, big.NewFloat(want[1]), eps)
 		}
-		c, s := cosSin(around(third, big.NewFloat(math.Ldexp(1, -int(prec))), 400), prec) // cos 120 degrees
+		c, s := cosSinTurn(around(third, big.NewFloat(math.Ldexp(1, -int(prec))), 400), prec) // cos 120 degrees
 		within(t, "cos", c, big.NewFloat(-0.5), eps)
 		within(t, "square of sin", s.mul(s, 300), big.NewFloat(0.75), 2*eps)
 		for range 50 {
 			v, w := rng.Float64(), rng.Float64()*1e-3
-			c, s := cosSin(interval{big.NewFloat(v), big.NewFloat(v + w)}, prec)
+			c, s := cosSinTurn(Enclosure{big.NewFloat(v), big.NewFloat(v + w)}, prec)
 			for _, u := range []float64{v, v + w/2, v + w} {
-				d, e := cosSin(point(u), 300)
-				within(t, "cos of a member", c, d.lo, 0.02)
-				within(t, "sin of a member", s, e.hi, 0.02)
+				d, e := cosSinTurn(point(u), 300)
+				within(t, "cos of a member", c, d.Lo, 0.02)
+				within(t, "sin of a member", s, e.Hi, 0.02)
 			}
 			one := c.mul(c, 300).add(s.mul(s, 300), 300)
 			within(t, "circle", one, big.NewFloat(1), 0.1)
-			if f, _ := c.lo.Float64(); math.Abs(f-math.Cos(2*math.Pi*v)) > 0.01 {
+			if f, _ := c.Lo.Float64(); math.Abs(f-math.Cos(2*math.Pi*v)) > 0.01 {
 				t.Errorf("cos 2 pi %v = %v", v, f)
 			}
 		}
@@ -88,10 +88,10 @@ func TestCosSin_Enclose(t *testing.T) {
 // The ends of products, quotients, sums and roots of integers are exact where
 // these are, and outward where they are not.
 func TestInterval_RoundsOutward(t *testing.T) {
-	of := func(a, b float64) interval { return interval{big.NewFloat(a), big.NewFloat(b)} }
+	of := func(a, b float64) Enclosure { return Enclosure{big.NewFloat(a), big.NewFloat(b)} }
 	for _, c := range []struct {
 		name   string
-		got    interval
+		got    Enclosure
 		lo, hi float64
 	}{
 		{"add", of(1, 2).add(of(-5, 7), 64), -4, 9},
@@ -102,36 +102,36 @@ func TestInterval_RoundsOutward(t *testing.T) {
 		{"quo", of(1, 6).quo(of(2, 4), 64), 0.25, 3},
 		{"at least 0", of(-1, 6).atLeast0(), 0, 6},
 	} {
-		if c.got.lo.Cmp(big.NewFloat(c.lo)) != 0 || c.got.hi.Cmp(big.NewFloat(c.hi)) != 0 {
-			t.Errorf("%s: [%v, %v]", c.name, c.got.lo, c.got.hi)
+		if c.got.Lo.Cmp(big.NewFloat(c.lo)) != 0 || c.got.Hi.Cmp(big.NewFloat(c.hi)) != 0 {
+			t.Errorf("%s: [%v, %v]", c.name, c.got.Lo, c.got.Hi)
 		}
 	}
 	e, _, _ := big.ParseFloat("2.71828182845904523536028747135266249775724709369996", 10, 200, big.ToNearestEven)
-	if a := of(-1, 1).exp(64); a.lo.Cmp(new(big.Float).Quo(big.NewFloat(1), e)) >= 0 || a.hi.Cmp(e) <= 0 {
-		t.Errorf("exp: [%v, %v]", a.lo, a.hi)
+	if a := of(-1, 1).exp(64); a.Lo.Cmp(new(big.Float).Quo(big.NewFloat(1), e)) >= 0 || a.Hi.Cmp(e) <= 0 {
+		t.Errorf("exp: [%v, %v]", a.Lo, a.Hi)
 	}
-	if a := of(-1e300, -100).exp(64); a.lo.Sign() != 0 || a.hi.Cmp(big.NewFloat(0.999*math.Exp(-100))) < 0 || a.hi.Cmp(big.NewFloat(1.001*math.Exp(-100))) > 0 {
-		t.Errorf("exp: [%v, %v]", a.lo, a.hi)
+	if a := of(-1e300, -100).exp(64); a.Lo.Sign() != 0 || a.Hi.Cmp(big.NewFloat(0.999*math.Exp(-100))) < 0 || a.Hi.Cmp(big.NewFloat(1.001*math.Exp(-100))) > 0 {
+		t.Errorf("exp: [%v, %v]", a.Lo, a.Hi)
 	}
-	if a := of(-1e300, -1e299).exp(64); a.lo.Sign() != 0 || a.hi.MinPrec() != 1 || a.hi.MantExp(nil) != -255 {
-		t.Errorf("exp: [%v, %v]", a.lo, a.hi)
+	if a := of(-1e300, -1e299).exp(64); a.Lo.Sign() != 0 || a.Hi.MinPrec() != 1 || a.Hi.MantExp(nil) != -255 {
+		t.Errorf("exp: [%v, %v]", a.Lo, a.Hi)
 	}
-	if a := of(0.5, 2).log(64); a.lo.Cmp(a.hi.Neg(a.hi)) != 0 || a.lo.Cmp(new(big.Float).Neg(ln2(200))) >= 0 {
-		t.Errorf("log: [%v, %v]", a.lo, a.hi)
+	if a := of(0.5, 2).log(64); a.Lo.Cmp(a.Hi.Neg(a.Hi)) != 0 || a.Lo.Cmp(new(big.Float).Neg(ln2(200))) >= 0 {
+		t.Errorf("log: [%v, %v]", a.Lo, a.Hi)
 	}
 	three := point(3)
 	third := point(1).quo(three, 64)
-	if one := third.mul(three, 200); third.lo.Cmp(third.hi) >= 0 || one.lo.Cmp(big.NewFloat(1)) >= 0 || one.hi.Cmp(big.NewFloat(1)) <= 0 {
-		t.Errorf("1/3 in [%.30g, %.30g]", third.lo, third.hi)
+	if one := third.mul(three, 200); third.Lo.Cmp(third.Hi) >= 0 || one.Lo.Cmp(big.NewFloat(1)) >= 0 || one.Hi.Cmp(big.NewFloat(1)) <= 0 {
+		t.Errorf("1/3 in [%.30g, %.30g]", third.Lo, third.Hi)
 	}
 	for _, prec := range []uint{64, 200} {
 		root := point(2).sqrt(prec)
 		within(t, "square of a root", root.mul(root, 500), big.NewFloat(2), math.Ldexp(32, -int(prec)))
-		if root.lo.Cmp(root.hi) >= 0 {
+		if root.Lo.Cmp(root.Hi) >= 0 {
 			t.Errorf("the root of 2 at %d bits has no width", prec)
 		}
 	}
-	if root := of(0, 4).sqrt(64); root.lo.Sign() != 0 {
-		t.Errorf("the root of 0 is %v", root.lo)
+	if root := of(0, 4).sqrt(64); root.Lo.Sign() != 0 {
+		t.Errorf("the root of 0 is %v", root.Lo)
 	}
 }

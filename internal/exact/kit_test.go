@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
+	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // fixed replays given words, then zeros.
@@ -63,6 +64,32 @@ func border[E any](lo, hi, apart uint64, at func(w uint64) E) (uint64, uint64) {
 	return lo, hi
 }
 
+// decidesAtTheBorder moves a word of a draw to where the draw changes within so many more, found to
+// the last bit by bisection. There float64 decides as interval arithmetic does, or not at all: an
+// error bound that is too small fails. It tells whether there is such a border.
+func decidesAtTheBorder(t *testing.T, name string, words []uint64, word int, more uint64, draw func(rng *rand.Rand, exact bool) []float64) bool {
+	t.Helper()
+	at := func(w uint64, exact bool) []float64 {
+		words[word] = w
+		return draw(rand.New(&replay{words: words, rest: random.Seeded(96)}), exact)
+	}
+	fast := func(w uint64) []float64 { return at(w, false) }
+	lo := words[word] &^ 1 // the lowest bit is a sign
+	hi := lo + more
+	if hi < lo || slices.Equal(fast(lo), fast(hi)) {
+		return false
+	}
+	lo, hi = border(lo, hi, 2, fast)
+	for _, off := range []uint64{0, 1 << 10, 1 << 16, 64, 1 << 20}[:testkit.Sweep(3, 5)] {
+		for _, w := range []uint64{lo - off, hi + off} {
+			if fast, slow := fast(w), at(w, true); !slices.Equal(fast, slow) {
+				t.Fatalf("%s, word %d, %d units from the border: fast %v, exact %v", name, word, off, fast, slow)
+			}
+		}
+	}
+	return true
+}
+
 // shaped is a word whose uniform number is often near 0 or near 1.
 func shaped(rng *rand.Rand) uint64 {
 	w, s := rng.Uint64(), rng.IntN(64)
@@ -76,16 +103,16 @@ func shaped(rng *rand.Rand) uint64 {
 }
 
 // cellOf is the interval of the uniform number of a word.
-func cellOf(w uint64) interval {
+func cellOf(w uint64) Enclosure {
 	u := uniform{nil, new(big.Int).SetUint64(w >> 1), 63}
 	lo, hi := u.bounds()
-	return interval{lo, hi}
+	return Enclosure{lo, hi}
 }
 
 // beyond returns how far an interval reaches from v, over err.
-func beyond(a interval, v, err float64) float64 {
-	e := new(big.Float).SetPrec(300).Sub(a.hi, big.NewFloat(v))
-	f := new(big.Float).SetPrec(300).Sub(big.NewFloat(v), a.lo)
+func beyond(a Enclosure, v, err float64) float64 {
+	e := new(big.Float).SetPrec(300).Sub(a.Hi, big.NewFloat(v))
+	f := new(big.Float).SetPrec(300).Sub(big.NewFloat(v), a.Lo)
 	if e.Cmp(f) < 0 {
 		e = f
 	}
@@ -121,7 +148,7 @@ func TestGoldenStreams(t *testing.T) {
 		got = append(got, float64(geometric(rng, 0.1, false)), float64(DiscreteLaplace(rng, 0.1)), float64(AddDiscreteGaussian(rng, 0, 10)))
 	}
 	rng = random.Seeded(2025)
-	l := Lattice{0.5}
+	l := Lattice{Step: 0.5}
 	got = append(got, l.AddLaplace(rng, 1, 0.1))
 	for _, p := range []float64{1, 2, inf} {
 		for _, d := range []int{2, 3} {
@@ -135,7 +162,7 @@ func TestGoldenStreams(t *testing.T) {
 	got = append(got, y...)
 	rng = random.Seeded(2026)
 	for _, rate := range []float64{0.1, 1, 1e6} {
-		lat, lon := Globe{0x1p-23}.AddNoise(rng, 48.2, 16.4, rate)
+		lat, lon := Globe{Step: 0x1p-23}.AddNoise(rng, 48.2, 16.4, rate)
 		got = append(got, lat*0x1p23, lon*0x1p23)
 	}
 	want := []float64{17, 16, -12, 10, -10, -6, 10, 1, -11, 18, -3, 0, 16, -28, 1, 14, -10, -24,

@@ -18,7 +18,8 @@ import (
 
 // Lattice is the set of multiples of a step, and the inputs on it.
 type Lattice struct {
-	Step float64 // a power of two in [2^-400, 2^400]
+	Step  float64 // a power of two in [2^-400, 2^400]
+	exact bool    // interval arithmetic decides all, as a test
 }
 
 // LatticeIndexes bounds inputs, in steps; outputs stay within twice as many. All
@@ -29,26 +30,22 @@ const LatticeIndexes = 1 << 52
 // rate*Step must be a normal number. It reads one word of rng, and decides about one draw in
 // rate*Step*2^46 in arbitrary precision.
 func (l Lattice) AddLaplace(rng *rand.Rand, x, rate float64) float64 {
-	return l.addLaplace(rng, x, rate, false)
-}
-
-func (l Lattice) addLaplace(rng *rand.Rand, x, rate float64, exact bool) float64 {
 	inv := 1 / float64(rate*l.Step)
 	w := rng.Uint64()
 	z, err := exponential(w)
 	if w&1 != 0 {
 		z = -z
 	}
-	if k, ok := nearest(x/l.Step, float64(z*inv), float64(err*inv)); ok && !exact {
+	if k, ok := nearest(x/l.Step, float64(z*inv), float64(err*inv)); ok && !l.exact {
 		return k * l.Step
 	}
 	var y [1]float64
-	l.resolve(rng, []digits{{word: w}}, []float64{x}, y[:], func(u []interval, prec uint) ([]interval, bool) {
+	l.resolve(rng, []digits{{word: w}}, []float64{x}, y[:], func(u []Enclosure, prec uint) ([]Enclosure, bool) {
 		z := u[0].negLog(prec).quo(point(rate*l.Step), prec)
 		if w&1 != 0 {
 			z = z.neg()
 		}
-		return []interval{z}, true
+		return []Enclosure{z}, true
 	})
 	return y[0]
 }
@@ -57,35 +54,35 @@ func (l Lattice) addLaplace(rng *rand.Rand, x, rate float64, exact bool) float64
 // 1 <= p <= +Inf; the rest as [Lattice.AddLaplace]. dst may be x. In d dimensions some d^2 2^-35 of
 // the draws are decided in arbitrary precision.
 func (l Lattice) AddKNorm(dst []float64, rng *rand.Rand, x []float64, rate, p float64) {
-	l.addKNorm(dst, rng, x, rate, p, false)
-}
-
-func (l Lattice) addKNorm(dst []float64, rng *rand.Rand, x []float64, rate, p float64, exact bool) {
 	if p == 1 || len(x) == 1 {
 		for i := range x {
-			dst[i] = l.addLaplace(rng, x[i], rate, exact)
+			dst[i] = l.AddLaplace(rng, x[i], rate)
 		}
 		return
 	}
 	if p == 2 && len(x) > 2 {
-		l.addEuclidean(dst, rng, x, rate, exact)
+		l.addEuclidean(dst, rng, x, rate)
 		return
 	}
 	s := shapes.Get().(*shape)
 	defer shapes.Put(s)
-	s.draw(rng, len(x), p, exact)
+	s.draw(rng, len(x), p, l.exact)
 	rad, rel, abs := s.noise()
-	if !exact && l.settle(dst, x, s.z, rad/float64(rate*l.Step), rel, abs) {
-		return
+	if !l.settle(dst, x, s.z, rad/float64(rate*l.Step), rel, abs) {
+		l.resolve(rng, s.us, x, dst, l.steps(rate, s.enclose))
 	}
-	l.resolve(rng, s.us, x, dst, func(u []interval, prec uint) ([]interval, bool) {
-		z, ok := s.enclose(u, prec)
+}
+
+// steps makes noise of a rate, in steps, of noise of rate 1.
+func (l Lattice) steps(rate float64, noise func(u []Enclosure, prec uint) ([]Enclosure, bool)) func(u []Enclosure, prec uint) ([]Enclosure, bool) {
+	return func(u []Enclosure, prec uint) ([]Enclosure, bool) {
+		z, ok := noise(u, prec)
 		inv := point(1).quo(point(rate*l.Step), prec)
 		for i := range z {
 			z[i] = z[i].mul(inv, prec)
 		}
 		return z, ok
-	})
+	}
 }
 
 // unit returns a number u in the cell of a word, the 2^-63 to which its upper 63
@@ -129,7 +126,7 @@ func (l Lattice) settle(dst, x, z []float64, scale, rel, abs float64) bool {
 	for i, v := range z {
 		v = float64(v * scale)
 		k, ok := nearest(float64(x[i]*inv), v, float64(math.Abs(v)*rel)+abs)
-		if !ok {
+		if !ok || l.exact {
 			return false
 		}
 		z[i] = k
@@ -155,8 +152,8 @@ func nearest(t, z, err float64) (k float64, ok bool) {
 
 // resolve finds the lattice points in interval arithmetic. enclose returns the noise in
 // steps for the uniform numbers us, or ok = false where it needs more of their bits.
-func (l Lattice) resolve(rng *rand.Rand, us []digits, x, dst []float64, enclose func(u []interval, prec uint) ([]interval, bool)) {
-	refine(rng, us, func(u []interval, prec uint) bool {
+func (l Lattice) resolve(rng *rand.Rand, us []digits, x, dst []float64, enclose func(u []Enclosure, prec uint) ([]Enclosure, bool)) {
+	refine(rng, us, func(u []Enclosure, prec uint) bool {
 		z, ok := enclose(u, prec)
 		return ok && l.round(dst, x, z)
 	})
@@ -164,12 +161,12 @@ func (l Lattice) resolve(rng *rand.Rand, us []digits, x, dst []float64, enclose 
 
 // round sets dst to x + z rounded, z in steps, and leaves it where the bounds do not decide.
 // Beyond [-2^53, 2^53] the nearer end is returned, which is post-processing of the sum.
-func (l Lattice) round(dst, x []float64, z []interval) bool {
+func (l Lattice) round(dst, x []float64, z []Enclosure) bool {
 	_, e := math.Frexp(l.Step)
 	ks := make([]float64, len(z))
 	for i := range z {
 		t := new(big.Float).SetMantExp(big.NewFloat(x[i]), 1-e)
-		lo, hi := roundHalfUp(t, z[i].lo), roundHalfUp(t, z[i].hi)
+		lo, hi := roundHalfUp(t, z[i].Lo), roundHalfUp(t, z[i].Hi)
 		if lo != hi {
 			return false
 		}

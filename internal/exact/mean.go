@@ -1,14 +1,10 @@
 package exact
 
 import (
-	"math"
 	"math/big"
 	"math/bits"
 	"math/rand/v2"
 )
-
-// Enclosure is a real number from Lo to Hi.
-type Enclosure struct{ Lo, Hi *big.Float }
 
 // Sum is the sum of real numbers, each a multiple of 2^-64 or known to be near one.
 // The zero value is the empty sum.
@@ -95,39 +91,4 @@ func refineMean(rng *rand.Rand, w uint64, q, n int64, digits uint, enclose func(
 		return low, low == high
 	})
 	return q + k>>digits, uint64(k) & (1<<digits - 1)
-}
-
-// UnitVector encloses the coordinates (cos lat cos lon, cos lat sin lon, sin lat) of
-// a place in degrees, lat in [-90, 90] and lon finite, both taken as exact reals.
-func UnitVector(lat, lon float64, prec uint) [3]Enclosure {
-	sines := func(degrees float64) (cos, sin interval) {
-		v := point(degrees)
-		if degrees < 0 {
-			v = v.neg()
-		}
-		cos, sin = cosSin(v.quo(point(360), prec), prec)
-		if degrees < 0 {
-			sin = sin.neg()
-		}
-		return cos, sin
-	}
-	cosLat, sinLat := sines(lat)
-	cosLon, sinLon := sines(math.Mod(lon, 360))
-	var c [3]Enclosure
-	for j, v := range []interval{cosLat.mul(cosLon, prec), cosLat.mul(sinLon, prec), sinLat} {
-		c[j] = Enclosure{v.lo, v.hi}
-	}
-	return c
-}
-
-// UnitVectorErr bounds the errors of [NearUnitVector]: those of the angles are below
-// 2^-49 and those of sines are taken to be at most 2^-48.
-const UnitVectorErr = 0x1p-46
-
-// NearUnitVector is [UnitVector] in float64.
-func NearUnitVector(lat, lon float64) [3]float64 {
-	const radians = math.Pi / 180
-	sinLat, cosLat := math.Sincos(float64(lat * radians))
-	sinLon, cosLon := math.Sincos(float64(math.Mod(lon, 360) * radians))
-	return [3]float64{float64(cosLat * cosLon), float64(cosLat * sinLon), sinLat}
 }

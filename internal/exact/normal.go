@@ -149,7 +149,7 @@ func (n *normal) digits(rng *rand.Rand) digits {
 // resolve is accept in interval arithmetic. It is apart so that n stays off the heap elsewhere.
 func (n normal) resolve(rng *rand.Rand, v digits) (_ normal, in bool) {
 	us, b := []digits{n.digits(rng), v}, n.layer()
-	refine(rng, us, func(u []interval, prec uint) bool {
+	refine(rng, us, func(u []Enclosure, prec uint) bool {
 		y := u[1].mul(point(b.height), prec).add(point(b.base), prec)
 		x := n.enclose(u[0], prec)
 		t := x.mul(x, prec)
@@ -158,16 +158,16 @@ func (n normal) resolve(rng *rand.Rand, v digits) (_ normal, in bool) {
 			t = x.mul(x, prec).add(point(tailStart*tailStart), prec)
 		}
 		f := t.mul(point(-0.5), prec).exp(prec)
-		in = y.hi.Cmp(f.lo) < 0
-		return in || y.lo.Cmp(f.hi) > 0
+		in = y.Hi.Cmp(f.Lo) < 0
+		return in || y.Lo.Cmp(f.Hi) > 0
 	})
 	n.u = us[0]
 	return n, in
 }
 
 // enclose is the variate for its number u.
-func (n *normal) enclose(u interval, prec uint) interval {
-	var x interval
+func (n *normal) enclose(u Enclosure, prec uint) Enclosure {
+	var x Enclosure
 	if n.tail {
 		x = u.negLog(prec).quo(point(tailStart), prec).add(point(tailStart), prec)
 	} else {
@@ -182,22 +182,18 @@ func (n *normal) enclose(u interval, prec uint) interval {
 // AddNormal sets dst to x + Z rounded in every coordinate, Z independent normal
 // variates of deviation sigma, with sigma/Step a normal number. dst may be x.
 func (l Lattice) AddNormal(dst []float64, rng *rand.Rand, x []float64, sigma float64) {
-	l.addNormal(dst, rng, x, sigma, false)
-}
-
-func (l Lattice) addNormal(dst []float64, rng *rand.Rand, x []float64, sigma float64, exact bool) {
 	inv, scale := 1/l.Step, sigma/l.Step // exact
 	for i, v := range x {
 		w := rng.Uint64()
 		z, in := inBox(w)
-		if in && !exact {
+		if in && !l.exact {
 			if k, ok := nearest(float64(v*inv), float64(z*scale), float64(normalErr*scale)); ok {
 				dst[i] = k * l.Step
 				continue
 			}
 		}
-		n := finishNormal(rng, w, exact)
-		if k, ok := nearest(float64(v*inv), float64(n.z*scale), float64(n.err*scale)); ok && !exact {
+		n := finishNormal(rng, w, l.exact)
+		if k, ok := nearest(float64(v*inv), float64(n.z*scale), float64(n.err*scale)); ok && !l.exact {
 			dst[i] = k * l.Step
 		} else {
 			l.resolveNormal(dst[i:i+1], rng, x[i:i+1], n, scale)
@@ -207,8 +203,8 @@ func (l Lattice) addNormal(dst []float64, rng *rand.Rand, x []float64, sigma flo
 
 // resolveNormal is apart so that n stays off the heap elsewhere.
 func (l Lattice) resolveNormal(dst []float64, rng *rand.Rand, x []float64, n normal, scale float64) {
-	l.resolve(rng, []digits{n.digits(rng)}, x, dst, func(u []interval, prec uint) ([]interval, bool) {
-		return []interval{n.enclose(u[0], prec).mul(point(scale), prec)}, true
+	l.resolve(rng, []digits{n.digits(rng)}, x, dst, func(u []Enclosure, prec uint) ([]Enclosure, bool) {
+		return []Enclosure{n.enclose(u[0], prec).mul(point(scale), prec)}, true
 	})
 }
 
@@ -237,26 +233,19 @@ type special struct {
 // euclideans keeps the slices.
 var euclideans = sync.Pool{New: func() any { return new(euclidean) }}
 
-func (l Lattice) addEuclidean(dst []float64, rng *rand.Rand, x []float64, rate float64, exact bool) {
+func (l Lattice) addEuclidean(dst []float64, rng *rand.Rand, x []float64, rate float64) {
 	s := euclideans.Get().(*euclidean)
 	defer euclideans.Put(s)
-	s.draw(rng, len(x), exact)
+	s.draw(rng, len(x), l.exact)
 	rad, rel, abs := s.noise()
-	if !exact && l.settle(dst, x, s.z, rad/float64(rate*l.Step), rel, abs) {
+	if l.settle(dst, x, s.z, rad/float64(rate*l.Step), rel, abs) {
 		return
 	}
 	us := []digits{s.x.digits(rng)}
 	for i := range s.z {
 		us = append(us, s.normal(i).digits(rng))
 	}
-	l.resolve(rng, us, x, dst, func(u []interval, prec uint) ([]interval, bool) {
-		z, ok := s.enclose(u, prec)
-		inv := point(1).quo(point(rate*l.Step), prec)
-		for i := range z {
-			z[i] = z[i].mul(inv, prec)
-		}
-		return z, ok
-	})
+	l.resolve(rng, us, x, dst, l.steps(rate, s.enclose))
 }
 
 // normal is the variate of a coordinate.
@@ -351,25 +340,25 @@ func (s *euclidean) accept(n *normal, word uint64) (in, sure bool) {
 // resolveRadius is accept in interval arithmetic.
 func (s *euclidean) resolveRadius(rng *rand.Rand, n normal, v digits) (_ normal, in bool) {
 	us := []digits{n.digits(rng), v}
-	refine(rng, us, func(u []interval, prec uint) bool {
+	refine(rng, us, func(u []Enclosure, prec uint) bool {
 		x := n.enclose(u[0], prec)
 		t := s.encloseT(x, prec)
-		if in = t.lo.Sign() > 0; !in {
-			return t.hi.Sign() < 0
+		if in = t.Lo.Sign() > 0; !in {
+			return t.Hi.Sign() < 0
 		}
 		y := t.mul(t, prec).mul(t, prec).add(point(-1), prec)
 		y = y.add(t.log(prec).mul(point(-3), prec), prec).mul(point(s.cube()), prec)
 		y = y.mul(point(1).quo(point(9), prec), prec).add(x.mul(x, prec).mul(point(-0.5), prec), prec)
 		e := u[1].negLog(prec)
-		in = e.lo.Cmp(y.hi) > 0
-		return in || e.hi.Cmp(y.lo) < 0
+		in = e.Lo.Cmp(y.Hi) > 0
+		return in || e.Hi.Cmp(y.Lo) < 0
 	})
 	n.u = us[0]
 	return n, in
 }
 
 // encloseT is t for X.
-func (s *euclidean) encloseT(x interval, prec uint) interval {
+func (s *euclidean) encloseT(x Enclosure, prec uint) Enclosure {
 	return x.mul(point(1).quo(point(s.cube()).sqrt(prec), prec), prec).add(point(1), prec)
 }
 
@@ -386,13 +375,13 @@ func (s *euclidean) noise() (rad, rel, abs float64) {
 }
 
 // enclose is noise in interval arithmetic. It fails where X is not known well enough.
-func (s *euclidean) enclose(u []interval, prec uint) (z []interval, ok bool) {
+func (s *euclidean) enclose(u []Enclosure, prec uint) (z []Enclosure, ok bool) {
 	t := s.encloseT(s.x.enclose(u[0], prec), prec)
-	if t.lo.Sign() <= 0 {
+	if t.Lo.Sign() <= 0 {
 		return nil, false
 	}
 	rad := t.mul(t, prec).mul(t, prec).mul(point(2*s.cube()), prec).quo(point(9), prec).sqrt(prec)
-	z = make([]interval, len(s.z))
+	z = make([]Enclosure, len(s.z))
 	for i := range z {
 		z[i] = s.normal(i).enclose(u[i+1], prec).mul(rad, prec)
 	}

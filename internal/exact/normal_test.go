@@ -17,7 +17,7 @@ import (
 // lie below it: shown in interval arithmetic for every layer. They are the same on every platform.
 func TestLayers_CoverTheCurve(t *testing.T) {
 	const prec = 200
-	curve := func(x interval) interval { return x.mul(x, prec).mul(point(-0.5), prec).exp(prec) }
+	curve := func(x Enclosure) Enclosure { return x.mul(x, prec).mul(point(-0.5), prec).exp(prec) }
 	equal := func(a float64, b ...float64) bool {
 		p := wide(1)
 		for _, v := range b {
@@ -29,7 +29,7 @@ func TestLayers_CoverTheCurve(t *testing.T) {
 	if !equal(layerArea, start, boxHeight) || !equal(layers[0].height, layerArea, start) {
 		t.Error("the area is rounded")
 	}
-	if curve(point(start)).hi.Cmp(wide(layers[0].height)) > 0 {
+	if curve(point(start)).Hi.Cmp(wide(layers[0].height)) > 0 {
 		t.Error("the tail is not covered")
 	}
 	h := fnv.New64a()
@@ -41,13 +41,13 @@ func TestLayers_CoverTheCurve(t *testing.T) {
 		}
 		width := point(layerArea).quo(point(b.height), prec)
 		full := b.height == boxHeight
-		if b.height < boxHeight || curve(width).hi.Cmp(wide(base)) > 0 && !full {
-			t.Errorf("box %d of width %v does not cover the curve", i+1, width.lo)
+		if b.height < boxHeight || curve(width).Hi.Cmp(wide(base)) > 0 && !full {
+			t.Errorf("box %d of width %v does not cover the curve", i+1, width.Lo)
 		}
-		if gap := wide(0).Sub(width.lo, wide(b.unit*0x1p55)); gap.Abs(gap).Cmp(wide(b.unit*0x1p2)) > 0 {
-			t.Errorf("box %d: width %v, want %v", i+1, b.unit*0x1p55, width.lo)
+		if gap := wide(0).Sub(width.Lo, wide(b.unit*0x1p55)); gap.Abs(gap).Cmp(wide(b.unit*0x1p2)) > 0 {
+			t.Errorf("box %d: width %v, want %v", i+1, b.unit*0x1p55, width.Lo)
 		}
-		if in := width.mul(point(float64(b.inner)), prec).mul(point(0x1p-55), prec); b.inner > 1<<55 || b.inner > 0 && curve(in).lo.Cmp(wide(top)) < 0 {
+		if in := width.mul(point(float64(b.inner)), prec).mul(point(0x1p-55), prec); b.inner > 1<<55 || b.inner > 0 && curve(in).Lo.Cmp(wide(top)) < 0 {
 			t.Errorf("box %d: inner points do not lie below the curve", i+1)
 		}
 		inner += float64(b.inner) * 0x1p-55 / normalLayers
@@ -78,14 +78,14 @@ func atBorders(lo, hi uint64, decide func(w uint64) bool, near func(w uint64)) b
 }
 
 // corners calls f for the ends of the cells of all words.
-func corners(cells []interval, f func(u []interval)) {
+func corners(cells []Enclosure, f func(u []Enclosure)) {
 	for k := range 1 << len(cells) {
 		u := slices.Clone(cells)
 		for i := range u {
 			if k>>i&1 == 0 {
-				u[i].hi = u[i].lo
+				u[i].Hi = u[i].Lo
 			} else {
-				u[i].lo = u[i].hi
+				u[i].Lo = u[i].Hi
 			}
 		}
 		f(u)
@@ -93,7 +93,7 @@ func corners(cells []interval, f func(u []interval)) {
 }
 
 // heights is what is compared: a point uniform over the box, and the curve.
-func (n *normal) heights(u []interval, prec uint) (y, f interval) {
+func (n *normal) heights(u []Enclosure, prec uint) (y, f Enclosure) {
 	b, x := n.layer(), n.enclose(u[0], prec)
 	y = u[1].mul(point(b.height), prec).add(point(b.base), prec)
 	f = x.mul(x, prec).mul(point(-0.5), prec)
@@ -105,10 +105,10 @@ func (n *normal) heights(u []interval, prec uint) (y, f interval) {
 
 // radiusLogs is what is compared: ln V, and the limit below which X is kept, from V's own
 // definition, X^2/2 + D - D t^3 + D ln t^3; ok = false where t may be 0 or less.
-func (n *normal) radiusLogs(d int, u []interval, prec uint) (v, limit interval, ok bool) {
+func (n *normal) radiusLogs(d int, u []Enclosure, prec uint) (v, limit Enclosure, ok bool) {
 	x, c := n.enclose(u[0], prec), point(float64(9*(d+1))/2-3)
-	t := x.quoSigned(c.sqrt(prec), prec).add(point(1), prec)
-	if t.lo.Sign() <= 0 {
+	t := x.mul(point(1).quo(c.sqrt(prec), prec), prec).add(point(1), prec)
+	if t.Lo.Sign() <= 0 {
 		return v, limit, false
 	}
 	dd, cube := c.quo(point(9), prec), t.mul(t, prec).mul(t, prec)
@@ -137,8 +137,8 @@ func TestNormal_AcceptsAtTheBorder(t *testing.T) {
 		}
 		sure := func(w uint64) {
 			in, sure := n.accept(w)
-			corners([]interval{n.cell(), cellOf(w)}, func(u []interval) {
-				if y, f := n.heights(u, prec); sure && (in && y.hi.Cmp(f.lo) > 0 || !in && y.lo.Cmp(f.hi) < 0) {
+			corners([]Enclosure{n.cell(), cellOf(w)}, func(u []Enclosure) {
+				if y, f := n.heights(u, prec); sure && (in && y.Hi.Cmp(f.Lo) > 0 || !in && y.Lo.Cmp(f.Hi) < 0) {
 					t.Fatalf("kept: %v, of tail %v, for all numbers of words %x and %x", in, n.tail, n.u.word, w)
 				}
 			})
@@ -178,9 +178,9 @@ func TestEuclidean_AcceptsAtTheBorder(t *testing.T) {
 			if sure {
 				sures++
 			}
-			corners([]interval{n.cell(), cellOf(w)}, func(u []interval) {
+			corners([]Enclosure{n.cell(), cellOf(w)}, func(u []Enclosure) {
 				v, limit, ok := n.radiusLogs(d, u, prec)
-				kept := ok && v.hi.Cmp(limit.lo) < 0
+				kept := ok && v.Hi.Cmp(limit.Lo) < 0
 				if sure && in != kept {
 					t.Fatalf("d = %d: kept %v for words %x and %x, of tail %v", d, in, n.u.word, w, n.tail)
 				}
@@ -194,10 +194,6 @@ func TestEuclidean_AcceptsAtTheBorder(t *testing.T) {
 	if borders < 20 || sures < 100 {
 		t.Errorf("%d borders, %d sure: the test shows little", borders, sures)
 	}
-}
-
-func (a interval) quoSigned(b interval, prec uint) interval {
-	return a.mul(point(1).quo(b, prec), prec)
 }
 
 // What float64 decides is what interval arithmetic decides, of the same words: on grids fine and
@@ -234,7 +230,7 @@ func TestEuclidean_FastEqualsExact(t *testing.T) {
 		x := make([]float64, d)
 		for _, rate := range []float64{1e-100, 1, 1e100} {
 			for _, step := range []float64{0x1p-300, 0x1p-52, 0x1p-25, 0x1p-10, 1, 0x1p20, 0x1p300} {
-				l := Lattice{step}
+				l := Lattice{Step: step}
 				if rate != 1 && step > 0x1p-300 && step < 0x1p300 {
 					l.Step = math.Ldexp(step, -int(math.Log2(rate)))
 				}
@@ -247,7 +243,7 @@ func TestEuclidean_FastEqualsExact(t *testing.T) {
 				}
 				fastEqualsExact(t, fmt.Sprintf("d = %d, rate %g, step %g", d, rate, l.Step), seed, testkit.Sweep(1, 5), func(rng *rand.Rand, exact bool) []float64 {
 					y := slices.Clone(x)
-					l.addEuclidean(y, rng, x, rate, exact)
+					Lattice{l.Step, exact}.addEuclidean(y, rng, x, rate)
 					return y
 				})
 			}
@@ -276,7 +272,7 @@ func TestEuclidean_DecidesNearlyAlways(t *testing.T) {
 	open := 0
 	for range 2000 {
 		s.draw(rng, 100, false)
-		if rad, rel, abs := s.noise(); !(Lattice{0x1p-20}).settle(x, x, s.z, rad, rel, abs) {
+		if rad, rel, abs := s.noise(); !(Lattice{Step: 0x1p-20}).settle(x, x, s.z, rad, rel, abs) {
 			open++
 		}
 	}
@@ -324,7 +320,7 @@ func TestEuclidean_RadiusNearZero(t *testing.T) {
 	n := normal{tail: true}
 	lo, _ := border(2, 1<<62, 1, func(w uint64) bool { // words of a tail below 0
 		n.u.word = w<<1 | 1
-		return s.encloseT(n.enclose(n.cell(), 200), 200).lo.Sign() < 0
+		return s.encloseT(n.enclose(n.cell(), 200), 200).Lo.Sign() < 0
 	})
 	n.u.word = lo<<1 | 1
 	n.set()
@@ -333,7 +329,7 @@ func TestEuclidean_RadiusNearZero(t *testing.T) {
 		t.Errorf("t = %v within %v: sure %v, radius within %v", s.t, s.tErr, sure, rel)
 	}
 	s.x = n
-	if _, ok := s.enclose([]interval{n.cell(), point(0.5), point(0.5), point(0.5)}, 200); ok {
+	if _, ok := s.enclose([]Enclosure{n.cell(), point(0.5), point(0.5), point(0.5)}, 200); ok {
 		t.Error("the radius is enclosed")
 	}
 	// Kept with about the probability t^(c/3).
@@ -346,8 +342,8 @@ func TestEuclidean_RadiusNearZero(t *testing.T) {
 func TestNormal_LowestCell(t *testing.T) {
 	n := normal{u: digits{word: 1 << 22}, tail: true}
 	n.set()
-	y, f := n.heights([]interval{n.cell(), cellOf(0)}, 200)
-	if in, sure := n.accept(0); sure || y.lo.Cmp(f.hi) >= 0 || y.hi.Cmp(f.lo) <= 0 {
+	y, f := n.heights([]Enclosure{n.cell(), cellOf(0)}, 200)
+	if in, sure := n.accept(0); sure || y.Lo.Cmp(f.Hi) >= 0 || y.Hi.Cmp(f.Lo) <= 0 {
 		t.Errorf("kept %v, sure %v", in, sure)
 	}
 }
@@ -361,8 +357,8 @@ func TestEuclidean_SqueezeAtATie(t *testing.T) {
 	tt := s.encloseT(x, 300)
 	y := tt.mul(tt, 300).mul(tt, 300).add(point(-1), 300).add(tt.log(300).mul(point(-3), 300), 300).mul(point(s.cube()), 300)
 	y = y.mul(point(1).quo(point(9), 300), 300).add(x.mul(x, 300).mul(point(-0.5), 300), 300)
-	if in, sure := s.accept(&n, word); sure || cellOf(word).negLog(300).lo.Cmp(y.hi) > 0 {
-		t.Errorf("kept %v, sure %v, y = %v", in, sure, y.lo)
+	if in, sure := s.accept(&n, word); sure || cellOf(word).negLog(300).Lo.Cmp(y.Hi) > 0 {
+		t.Errorf("kept %v, sure %v, y = %v", in, sure, y.Lo)
 	}
 }
 
@@ -371,10 +367,10 @@ func TestEuclidean_SqueezeAtATie(t *testing.T) {
 func TestNormal_ReadsOn(t *testing.T) {
 	const prec = 300
 	rng := random.Seeded(139)
-	more := func(cell interval, bits uint, num *big.Int, next uint64) (interval, *big.Int) {
+	more := func(cell Enclosure, bits uint, num *big.Int, next uint64) (Enclosure, *big.Int) {
 		num = new(big.Int).Or(new(big.Int).Lsh(num, 64), new(big.Int).SetUint64(next))
 		lo, hi := (&uniform{nil, num, bits + 64}).bounds()
-		return interval{lo, hi}, num
+		return Enclosure{lo, hi}, num
 	}
 	open := map[string]int{}
 	for i := range testkit.Sweep(16, 400) {
@@ -392,7 +388,7 @@ func TestNormal_ReadsOn(t *testing.T) {
 		if n.tail {
 			bits, num = 63, new(big.Int).SetUint64(n.u.word>>1)
 		}
-		kept := func(u []interval) (in, sure bool) {
+		kept := func(u []Enclosure) (in, sure bool) {
 			a, b := n.heights(u, prec)
 			if radius {
 				var ok bool
@@ -400,21 +396,21 @@ func TestNormal_ReadsOn(t *testing.T) {
 					return false, true
 				}
 			}
-			return a.hi.Cmp(b.lo) < 0, a.hi.Cmp(b.lo) < 0 || a.lo.Cmp(b.hi) > 0
+			return a.Hi.Cmp(b.Lo) < 0, a.Hi.Cmp(b.Lo) < 0 || a.Lo.Cmp(b.Hi) > 0
 		}
-		middle := func(a interval) interval {
-			m := wide(0).Add(a.lo, a.hi)
+		middle := func(a Enclosure) Enclosure {
+			m := wide(0).Add(a.Lo, a.Hi)
 			m.SetMantExp(m, -1)
-			return interval{m, m}
+			return Enclosure{m, m}
 		}
 		atBorders(64, math.MaxUint64-64, func(w uint64) bool {
-			in, _ := kept([]interval{middle(n.cell()), middle(cellOf(w))})
+			in, _ := kept([]Enclosure{middle(n.cell()), middle(cellOf(w))})
 			return in
 		}, func(w uint64) {
 			src := &replay{words: []uint64{rng.Uint64(), rng.Uint64()}, rest: random.Seeded(140)}
 			u, uNum := more(n.cell(), bits, num, src.words[0])
 			v, _ := more(cellOf(w), 63, new(big.Int).SetUint64(w>>1), src.words[1])
-			want, sure := kept([]interval{u, v})
+			want, sure := kept([]Enclosure{u, v})
 			if !sure {
 				return
 			}

@@ -13,87 +13,32 @@ import (
 )
 
 // planesTwice adds noise of rate 1 to v from the same words, as float64 decides and exactly: the outcomes
-// are the same, of which it returns one, and so are the numbers of words where that is to be.
-func planesTwice(t *testing.T, name string, step float64, v Values, words []uint64, seed uint64, count bool) []float64 {
+// are the same, of which it returns one.
+func planesTwice(t *testing.T, name string, step float64, v Values, words []uint64, seed uint64) []float64 {
 	t.Helper()
 	var y [2][]float64
-	var used [2]int
 	for k := range y {
-		s := &replay{words: words, rest: random.Seeded(seed)}
 		y[k] = make([]float64, len(v.Near))
-		Lattice{step}.addPlanes(y[k], rand.New(s), v, 1, k == 1)
-		used[k] = s.next
+		Lattice{step, k == 1}.AddPlanes(y[k], rand.New(&replay{words: words, rest: random.Seeded(seed)}), v, 1)
 	}
-	if !slices.Equal(y[0], y[1]) || count && used[0] != used[1] {
+	if !slices.Equal(y[0], y[1]) {
 		t.Fatalf("%s, step %v, seed %d: fast %v, exact %v", name, step, seed, y[0], y[1])
 	}
 	return y[1]
 }
 
-// Float64 decides on planes as interval arithmetic does, from the same words, on coarse lattices
-// and fine ones, and where a word of a radius is 0 or 1; and it counts what it does not know: an error of
-// the numbers of nearly half a step, the low parts of large differences, and a radius whose first word says
-// little.
+// Float64 counts what it does not know: an error of the numbers of nearly half a step, the low parts of
+// large differences, a radius whose first word says little, and one of a disc whose word is 0 or 1.
 func TestAddPlanes_FastEqualsExact(t *testing.T) {
-	for _, d := range []int{2, 4, 6, 20}[:testkit.Sweep(3, 4)] {
-		for _, step := range []float64{0x1p-40, 0x1p-10, 0.5} {
-			for seed := range uint64(testkit.Sweep(6, 40)) {
-				var words []uint64
-				if seed%3 == 1 && d > 2 { // radius, then the first disc
-					words = append(slices.Repeat([]uint64{1 << 63}, d+1), seed&2, 1<<61)
-				}
-				x := make([]float64, d)
-				for i := range x {
-					x[i] = float64(float64(i)*0.37-2) * step
-				}
-				planesTwice(t, "planes", step, valuesOf(x, step*0x1p-50), words, seed, len(words) == 0 && step == 0.5)
-			}
-		}
-	}
 	const step = 0x1p-20
 	rng := random.Seeded(153)
 	for seed := range uint64(testkit.Sweep(40, 400)) {
-		planesTwice(t, "error", step, valuesOf([]float64{rng.Float64(), rng.Float64(), 0, 1}, 0.4*step), nil, seed, false)
-		planesTwice(t, "difference", step, Difference([2]float64{0x1p51 * step, -0x1p51 * step}, [2]float64{-rng.Float64() * step, rng.Float64() * step}), nil, seed, false)
-		planesTwice(t, "radius", step, valuesOf(make([]float64, 2), 0), []uint64{2 + 16*(seed%2)}, seed, false)
-		planesTwice(t, "radii", step, valuesOf(make([]float64, 4), 0), []uint64{1 << 60, 2 + 16*(seed%2)}, seed, false)
-	}
-}
-
-// A word of a disc is moved to where the draw changes, the border of two lattice points: there
-// float64 decides as interval arithmetic does, or not at all.
-func TestAddPlanes_AtTheBorder(t *testing.T) {
-	const d, step = 4, 0x1p-12
-	rng := random.Seeded(151)
-	borders := 0
-	for range 40 {
-		words := make([]uint64, 2*d+1)
-		for i := range words {
-			words[i] = rng.Uint64()
-		}
-		word := rng.IntN(len(words))
-		draw := func(w uint64, exact bool) []float64 {
-			words[word] = w
-			y := make([]float64, d)
-			Lattice{step}.addPlanes(y, rand.New(&replay{words: words, rest: random.Seeded(3)}), valuesOf(make([]float64, d), 0), 1, exact)
-			return y
-		}
-		lo, hi := uint64(1<<62), uint64(1<<62+1<<54)
-		if slices.Equal(draw(lo, false), draw(hi, false)) {
-			continue
-		}
-		borders++
-		lo, hi = border(lo, hi, 2, func(w uint64) []float64 { return draw(w, false) })
-		for off := uint64(1); off < 1<<20; off *= 16 {
-			for _, w := range []uint64{lo - off, hi + off} {
-				if fast, slow := draw(w, false), draw(w, true); !slices.Equal(fast, slow) {
-					t.Fatalf("word %d = %d: fast %v, exact %v", word, w, fast, slow)
-				}
-			}
-		}
-	}
-	if borders < 15 {
-		t.Errorf("%d borders: the test shows little", borders)
+		planesTwice(t, "error", step, valuesOf([]float64{rng.Float64(), rng.Float64(), 0, 1}, 0.4*step), nil, seed)
+		planesTwice(t, "difference", step, Difference([2]float64{0x1p51 * step, -0x1p51 * step}, [2]float64{-rng.Float64() * step, rng.Float64() * step}), nil, seed)
+		planesTwice(t, "radius", step, valuesOf(make([]float64, 2), 0), []uint64{2 + 16*(seed%2)}, seed)
+		disc := append(slices.Repeat([]uint64{1 << 63}, 5), seed&2, 1<<61)
+		planesTwice(t, "disc", 0.5, valuesOf(make([]float64, 4), 0), disc, seed)
+		planesTwice(t, "radii", step, valuesOf(make([]float64, 4), 0), []uint64{1 << 60, 2 + 16*(seed%2)}, seed)
 	}
 }
 
@@ -108,7 +53,7 @@ func TestAddPlanes_CountsUnknownBits(t *testing.T) {
 		words := append(slices.Repeat([]uint64{half}, 5), c.disc[0], c.disc[1], half, half)
 		seen := map[float64]bool{}
 		for seed := range uint64(12) {
-			seen[planesTwice(t, name, step, valuesOf([]float64{(0.5 - c.near) * step, 0, 0, 0}, 0), words, 160+seed, false)[0]] = true
+			seen[planesTwice(t, name, step, valuesOf([]float64{(0.5 - c.near) * step, 0, 0, 0}, 0), words, 160+seed)[0]] = true
 		}
 		if name == "radius" && len(seen) != 2 {
 			t.Errorf("%s: always %v: the border does not lie within the unknown bits", name, seen)
@@ -156,42 +101,29 @@ func planesMass(rate float64, x []float64, reach int) []float64 {
 	return mass
 }
 
-// Chi-square of the noise of two planes on a coarse lattice against the masses of its cells, at
-// 1e-6, and of three planes and ten by two functions: the norm has the distribution Gamma(d), and
+// Chi-square of the noise of two planes on a coarse lattice against the masses of its cells, and
+// of three planes and ten by two functions: the norm has the distribution Gamma(d), and
 // the square of another plane's share of it is uniform. At 1e-7 each.
 func TestAddPlanes_Distribution(t *testing.T) {
 	rng := random.Seeded(152)
-	const rate, reach, side, step, n = 1.6, 2, 5, 0x1p-3, 100_000
+	const rate, reach, step = 1.6, 2, 0x1p-3
 	x := []float64{0.25, -0.45, 0, 0.1}
-	mass := planesMass(rate, x, reach)
-	outside := 1.0
-	for _, p := range mass {
-		outside -= p
-	}
-	count, y := make([]int, len(mass)+1), make([]float64, 4)
+	mass, i := planesMass(rate, x, reach), -1
 	for i := range x {
 		x[i] *= step
 	}
-	for range n {
-		Lattice{step}.AddPlanes(y, rng, valuesOf(x, 0), rate/step)
-		cell := 0
-		for i := 3; i >= 0; i-- {
-			k := y[i] / step
-			if math.Abs(k) > reach {
-				cell = len(mass)
-				break
-			}
-			cell = cell*side + int(k) + reach
+	chiSquareCells(t, 4, reach, 100_000, func([]float64) float64 { i++; return mass[i] }, func(k []float64) {
+		Lattice{Step: step}.AddPlanes(k, rng, valuesOf(x, 0), rate/step)
+		for i := range k {
+			k[i] /= step
 		}
-		count[cell]++
-	}
-	testkit.ChiSquare(t, count, append(mass, max(0, outside)), 1e-6)
+	})
 
 	for _, d := range []int{6, 20} {
 		var norms, shares []float64
 		y := make([]float64, d)
 		for range 5000 {
-			Lattice{0x1p-25}.AddPlanes(y, rng, valuesOf(make([]float64, d), 0), 1)
+			Lattice{Step: 0x1p-25}.AddPlanes(y, rng, valuesOf(make([]float64, d), 0), 1)
 			norm := 0.0
 			for i := 0; i < d; i += 2 {
 				norm = max(norm, math.Hypot(y[i], y[i+1]))
@@ -242,13 +174,13 @@ func TestDiscs_Errors(t *testing.T) {
 			s.us[5].word, s.us[7].word = math.MaxUint64, math.MaxUint64
 		}
 		abs := s.discDirection()
-		refine(rng, s.us, func(u []interval, prec uint) bool {
+		refine(rng, s.us, func(u []Enclosure, prec uint) bool {
 			for j := 0; j < s.d; j += 2 {
 				r := u[5+j].sqrt(prec)
-				cos, sin := cosSin(u[6+j], prec)
-				for c, want := range []interval{r.mul(cos, prec), r.mul(sin, prec)} {
-					lo, _ := want.lo.Float64()
-					hi, _ := want.hi.Float64()
+				cos, sin := cosSinTurn(u[6+j], prec)
+				for c, want := range []Enclosure{r.mul(cos, prec), r.mul(sin, prec)} {
+					lo, _ := want.Lo.Float64()
+					hi, _ := want.Hi.Float64()
 					if z := s.z[j+c]; !(max(hi-z, z-lo) <= abs) {
 						t.Fatalf("draw %d, coordinate %d: %v, not within %v of [%v, %v]", i, j+c, z, abs, lo, hi)
 					}

@@ -203,10 +203,10 @@ func (s *shape) setLog(i int, word uint64) float64 {
 // resolvePower is acceptPower in interval arithmetic.
 func (s *shape) resolvePower(rng *rand.Rand, us [3]digits, i int) (_ digits, in bool) {
 	all, one := us[:], big.NewFloat(1)
-	refine(rng, all, func(u []interval, prec uint) bool {
+	refine(rng, all, func(u []Enclosure, prec uint) bool {
 		t := u[0].mul(point(1).exp(prec).mul(point(s.p), prec).add(point(1), prec), prec)
-		s.tail[i] = t.hi.Cmp(one) < 0
-		if !s.tail[i] && t.lo.Cmp(one) <= 0 {
+		s.tail[i] = t.Hi.Cmp(one) < 0
+		if !s.tail[i] && t.Lo.Cmp(one) <= 0 {
 			return false
 		}
 		limit := u[2].negLog(prec)
@@ -214,15 +214,15 @@ func (s *shape) resolvePower(rng *rand.Rand, us [3]digits, i int) (_ digits, in 
 			limit = limit.add(point(1), prec).add(u[1].negLog(prec), prec)
 		}
 		power := s.encloseLog(u[1], i, prec).mul(point(s.p), prec).exp(prec)
-		in = power.hi.Cmp(limit.lo) < 0
-		return in || power.lo.Cmp(limit.hi) > 0
+		in = power.Hi.Cmp(limit.Lo) < 0
+		return in || power.Lo.Cmp(limit.Hi) > 0
 	})
 	s.setLog(i, us[1].word)
 	return all[1], in
 }
 
 // encloseLog is the logarithm of the size of variate i.
-func (s *shape) encloseLog(u interval, i int, prec uint) interval {
+func (s *shape) encloseLog(u Enclosure, i int, prec uint) Enclosure {
 	if s.tail[i] {
 		return u.negLog(prec).quo(point(s.p), prec).add(point(1), prec).log(prec)
 	}
@@ -259,7 +259,7 @@ func (s *shape) powerDirection() (rel, abs float64) {
 }
 
 // enclose is noise in interval arithmetic. It fails where the numbers are not known well enough.
-func (s *shape) enclose(u []interval, prec uint) (z []interval, ok bool) {
+func (s *shape) enclose(u []Enclosure, prec uint) (z []Enclosure, ok bool) {
 	n := s.radial()
 	rad := point(1)
 	for _, v := range u[:n] {
@@ -267,7 +267,7 @@ func (s *shape) enclose(u []interval, prec uint) (z []interval, ok bool) {
 	}
 	rad = rad.negLog(prec)
 	us, u := s.us[n:], u[n:]
-	z = make([]interval, s.d)
+	z = make([]Enclosure, s.d)
 	switch {
 	case s.powers():
 		if !s.enclosePowers(u, z, prec) {
@@ -278,11 +278,11 @@ func (s *shape) enclose(u []interval, prec uint) (z []interval, ok bool) {
 	case s.discs():
 		for i := 0; i < s.d; i += 2 {
 			r := u[i].sqrt(prec)
-			cos, sin := cosSin(u[i+1], prec)
+			cos, sin := cosSinTurn(u[i+1], prec)
 			z[i], z[i+1] = r.mul(cos, prec), r.mul(sin, prec)
 		}
 	default:
-		z[0], z[1] = cosSin(u[0], prec)
+		z[0], z[1] = cosSinTurn(u[0], prec)
 	}
 	for i := range z {
 		z[i] = z[i].mul(rad, prec)
@@ -295,11 +295,11 @@ func (s *shape) enclose(u []interval, prec uint) (z []interval, ok bool) {
 
 // enclosePowers is the sizes of powerDirection. It fails where p is so large that a g may be
 // the largest by far and may not be.
-func (s *shape) enclosePowers(u, z []interval, prec uint) (ok bool) {
+func (s *shape) enclosePowers(u, z []Enclosure, prec uint) (ok bool) {
 	top := 0
 	for i := range z {
 		z[i] = s.encloseLog(u[i], i, prec)
-		if z[i].lo.Cmp(z[top].lo) > 0 {
+		if z[i].Lo.Cmp(z[top].Lo) > 0 {
 			top = i
 		}
 	}
@@ -310,7 +310,7 @@ func (s *shape) enclosePowers(u, z []interval, prec uint) (ok bool) {
 			continue
 		}
 		x := z[i].add(less, prec).mul(point(s.p), prec)
-		if x.hi.Cmp(one) > 0 {
+		if x.Hi.Cmp(one) > 0 {
 			return false
 		}
 		sum = sum.add(x.exp(prec), prec)

@@ -87,7 +87,7 @@ func TestShape_EqualWordsAtTheLargestP(t *testing.T) {
 	}
 	s := &replay{words: words, rest: random.Seeded(120)}
 	y := make([]float64, 2)
-	Lattice{0x1p-10}.addKNorm(y, rand.New(s), y, 1, 1e300, true)
+	Lattice{0x1p-10, true}.AddKNorm(y, rand.New(s), y, 1, 1e300)
 	if s.next != 12 || math.Abs(y[0]-y[1]) > 0x1p-10 || math.Abs(y[0]-math.Log(32)) > 0x1p-10 {
 		t.Errorf("%v after %d words", y, s.next)
 	}
@@ -130,7 +130,7 @@ func TestPowerDirection_CarriesTheErrorsOfItsParts(t *testing.T) {
 		}
 		last := wide(0).Add(wide(ln[d-1]), wide(lnErr))
 		sum.Add(sum, exp(times(wide(p), last)))
-		norm := wide(0).Quo(logBounds(sum, 200).lo, wide(p))
+		norm := wide(0).Quo(logBounds(sum, 200).Lo, wide(p))
 		for _, k := range []int{0, d / 2, d - 1} {
 			v := wide(ln[k])
 			if k == d-1 {
@@ -171,10 +171,10 @@ func TestShape_AcceptanceCountsUnknownBits(t *testing.T) {
 		for _, w := range []uint64{lo, hi} {
 			us[2].word = w
 			in, sure := s.acceptPower(us, 0)
-			for _, u := range []interval{{cellOf(us[1].word).lo, cellOf(us[1].word).lo}, {cellOf(us[1].word).hi, cellOf(us[1].word).hi}} {
+			for _, u := range []Enclosure{{cellOf(us[1].word).Lo, cellOf(us[1].word).Lo}, {cellOf(us[1].word).Hi, cellOf(us[1].word).Hi}} {
 				limit := point(1).add(u.negLog(200), 200).add(cellOf(w).negLog(200), 200)
 				power := s.encloseLog(u, 0, 200).mul(point(s.p), 200).exp(200)
-				if sure && (in && power.hi.Cmp(limit.lo) >= 0 || !in && power.lo.Cmp(limit.hi) <= 0) {
+				if sure && (in && power.Hi.Cmp(limit.Lo) >= 0 || !in && power.Lo.Cmp(limit.Hi) <= 0) {
 					t.Fatalf("accepted %v for all numbers of words %v", in, us)
 				}
 			}

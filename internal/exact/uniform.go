@@ -57,8 +57,8 @@ type digits struct {
 
 // refine calls try with enclosures of the numbers, in (0, 1), of which it draws
 // further bits until try is true.
-func refine(rng *rand.Rand, us []digits, try func(u []interval, prec uint) bool) {
-	cells := make([]interval, len(us))
+func refine(rng *rand.Rand, us []digits, try func(u []Enclosure, prec uint) bool) {
+	cells := make([]Enclosure, len(us))
 	for i := range us {
 		if us[i].more == nil {
 			us[i].more = &uniform{rng, new(big.Int).SetUint64(us[i].word >> 1), 63}
@@ -67,8 +67,8 @@ func refine(rng *rand.Rand, us []digits, try func(u []interval, prec uint) bool)
 	for {
 		prec, positive := us[0].more.bits+64, true
 		for i := range us {
-			cells[i].lo, cells[i].hi = us[i].more.bounds()
-			positive = positive && cells[i].lo.Sign() > 0
+			cells[i].Lo, cells[i].Hi = us[i].more.bounds()
+			positive = positive && cells[i].Lo.Sign() > 0
 		}
 		if positive && try(cells, prec) { // else a logarithm is unbounded
 			return

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+
+	"github.com/metricdp/metricdp/internal/directed"
 )
 
 // Values are real numbers of size at most 1, computed before: number i is within Err of
@@ -24,25 +26,33 @@ func BigSum(x []float64) *big.Float {
 	return sum
 }
 
+// Difference is to - from, of float64s as exact reals.
+func Difference(to, from [2]float64) Values {
+	v := Values{Near: make([]DD, 2)}
+	for i := range to {
+		v.Near[i].Hi, v.Near[i].Lo = directed.TwoSum(to[i], -from[i])
+	}
+	v.Enclose = func(i int, _ uint) Enclosure {
+		d := BigSum([]float64{to[i], -from[i]})
+		return Enclosure{d, d}
+	}
+	return v
+}
+
 // Share encloses the sum of numbers >= 0 divided by a positive total.
 func Share(part []float64, total *big.Float, prec uint) Enclosure {
 	sum := BigSum(part)
-	q := interval{sum, sum}.quo(interval{total, total}, prec)
-	return Enclosure{q.lo, q.hi}
+	return Enclosure{sum, sum}.quo(Enclosure{total, total}, prec)
 }
 
 // AddLaplaces sets dst to v + Z rounded in every coordinate, the Z independent and of
 // density prop. to e^(-rate|z|). Step must be at least 2^-52. With Step about 2^-30/rate
 // one number in 2^17 is decided in arbitrary precision, at some 100 microseconds.
 func (l Lattice) AddLaplaces(dst []float64, rng *rand.Rand, v Values, rate float64) {
-	l.addLaplaces(dst, rng, v, rate, false)
-}
-
-func (l Lattice) addLaplaces(dst []float64, rng *rand.Rand, v Values, rate float64, exact bool) {
 	for i := range dst {
 		a := noisy{i, 1, digits{word: rng.Uint64()}}
 		a.sign = a.u.signed(1)
-		dst[i] = l.roundNoisy(rng, &v, rate, a, nil, exact)
+		dst[i] = l.roundNoisy(rng, &v, rate, a, nil)
 	}
 }
 
@@ -54,10 +64,6 @@ func (l Lattice) addLaplaces(dst []float64, rng *rand.Rand, v Values, rate float
 // half of the others lie above it, their distances from it are independent exponential
 // variates; all such choices are alike.
 func (l Lattice) AddDifferences(dst []float64, rng *rand.Rand, v Values, rate float64) {
-	l.addDifferences(dst, rng, v, rate, false)
-}
-
-func (l Lattice) addDifferences(dst []float64, rng *rand.Rand, v Values, rate float64, exact bool) {
 	sides := NewSides(len(dst))
 	draw := func(i int) noisy {
 		a := noisy{i, sides.Next(rng), digits{word: 1 << 63}}
@@ -69,7 +75,7 @@ func (l Lattice) addDifferences(dst []float64, rng *rand.Rand, v Values, rate fl
 	dst[0] = 0
 	first := draw(0)
 	for i := 1; i < len(dst); i++ {
-		dst[i] = l.roundNoisy(rng, &v, rate, draw(i), &first, exact)
+		dst[i] = l.roundNoisy(rng, &v, rate, draw(i), &first)
 	}
 }
 
@@ -115,9 +121,9 @@ func (a noisy) noise() (z, err float64) {
 }
 
 // roundNoisy returns a - b rounded, or a where b is nil. b keeps the bits that are drawn of it.
-func (l Lattice) roundNoisy(rng *rand.Rand, v *Values, rate float64, a noisy, b *noisy, exact bool) float64 {
+func (l Lattice) roundNoisy(rng *rand.Rand, v *Values, rate float64, a noisy, b *noisy) float64 {
 	x, z, err := l.sumNoisy(v, rate, a, b)
-	if k, ok := nearest(x/l.Step, z, err); ok && !exact {
+	if k, ok := nearest(x/l.Step, z, err); ok && !l.exact {
 		return k * l.Step
 	}
 	if b == nil {
@@ -156,9 +162,9 @@ func (l Lattice) resolveNoisy(rng *rand.Rand, v Values, rate float64, terms ...n
 		us = append(us, t.u)
 	}
 	zero := new(big.Float)
-	refine(rng, us, func(u []interval, prec uint) bool {
+	refine(rng, us, func(u []Enclosure, prec uint) bool {
 		sum := l.encloseNoisy(&v, rate, terms, u, prec)
-		lo, hi := roundHalfUp(zero, sum.lo), roundHalfUp(zero, sum.hi)
+		lo, hi := roundHalfUp(zero, sum.Lo), roundHalfUp(zero, sum.Hi)
 		y = lo * l.Step
 		return lo == hi
 	})
@@ -166,7 +172,7 @@ func (l Lattice) resolveNoisy(rng *rand.Rand, v Values, rate float64, terms ...n
 }
 
 // encloseNoisy is the first term, less the second if there is one, in steps.
-func (l Lattice) encloseNoisy(v *Values, rate float64, terms []noisy, u []interval, prec uint) interval {
+func (l Lattice) encloseNoisy(v *Values, rate float64, terms []noisy, u []Enclosure, prec uint) Enclosure {
 	sum := point(0)
 	for i, t := range terms {
 		x := v.enclose(t.i, prec).mul(point(1/l.Step), prec)
@@ -188,11 +194,41 @@ func (l Lattice) encloseNoisy(v *Values, rate float64, terms []noisy, u []interv
 // firstPrec is the precision of the first try of refine, for which Near suffices.
 const firstPrec = 127
 
-func (v *Values) enclose(i int, prec uint) interval {
+func (v *Values) enclose(i int, prec uint) Enclosure {
 	if prec > firstPrec || math.IsInf(v.Err, 1) {
-		e := v.Enclose(i, prec)
-		return interval{e.Lo, e.Hi}
+		return v.Enclose(i, prec)
 	}
 	near := point(v.Near[i].Hi).add(point(v.Near[i].Lo), prec)
-	return near.add(interval{big.NewFloat(-v.Err), big.NewFloat(v.Err)}, prec)
+	return near.add(Enclosure{big.NewFloat(-v.Err), big.NewFloat(v.Err)}, prec)
+}
+
+// AddPlanes sets dst to v + Z rounded in every coordinate, v numbers of at most 2^52 steps, two of
+// a plane after two of another, and Z of density prop. to e^(-rate s), s the largest |z_j| of the
+// planes; rate*Step must be a normal number.
+func (l Lattice) AddPlanes(dst []float64, rng *rand.Rand, v Values, rate float64) {
+	s := shapes.Get().(*shape)
+	defer shapes.Put(s)
+	s.draw(rng, len(dst), 2, l.exact)
+	rad, rel, abs := s.noise()
+	scale := rad / float64(rate*l.Step) // right up to three roundings, as in settle
+	rel = float64((rel + 0x1p-50) * (1 + 0x1p-20))
+	abs = float64(abs*scale) + v.Err/l.Step
+	sure := !l.exact
+	for i := range dst {
+		z, low := float64(s.z[i]*scale), v.Near[i].Lo/l.Step
+		err := float64(math.Abs(z)*rel) + abs + float64((math.Abs(z)+math.Abs(low))*0x1p-52)
+		k, ok := nearest(v.Near[i].Hi/l.Step, z+low, err)
+		dst[i] = k * l.Step
+		sure = sure && ok
+	}
+	if sure {
+		return
+	}
+	l.resolve(rng, s.us, make([]float64, len(dst)), dst, func(u []Enclosure, prec uint) ([]Enclosure, bool) {
+		z, ok := l.steps(rate, s.enclose)(u, prec)
+		for i := range z {
+			z[i] = z[i].add(v.enclose(i, prec).mul(point(1/l.Step), prec), prec)
+		}
+		return z, ok
+	})
 }

@@ -34,7 +34,7 @@ func TestValues_AreDecidedExactly(t *testing.T) {
 		for i := range x {
 			x[i] = math.Ldexp(rng.Float64(), -rng.IntN(60))
 		}
-		l := Lattice{math.Ldexp(1, -rng.IntN(53))}
+		l := Lattice{Step: math.Ldexp(1, -rng.IntN(53))}
 		rate := math.Exp(10 * rng.NormFloat64())
 		for decided, add := range []func(Lattice, []float64, *rand.Rand, Values, float64){Lattice.AddLaplaces, Lattice.AddDifferences} {
 			if decided >= k {
@@ -63,7 +63,7 @@ func TestValues_ErrorBound(t *testing.T) {
 	rng := random.Seeded(205)
 	worst := 0.0
 	for range testkit.Sweep(1000, 20_000) {
-		l := Lattice{math.Ldexp(1, -rng.IntN(53))}
+		l := Lattice{Step: math.Ldexp(1, -rng.IntN(53))}
 		rate := math.Exp(10*rng.NormFloat64()) / l.Step
 		x := []float64{rng.Float64(), math.Ldexp(rng.Float64(), -rng.IntN(60))}
 		v := valuesOf(x, 0)
@@ -71,7 +71,7 @@ func TestValues_ErrorBound(t *testing.T) {
 			v.Err = l.Step*math.Ldexp(1, -rng.IntN(60)) + 0x1p-100
 		}
 		terms := make([]noisy, 1+rng.IntN(2))
-		var cells []interval
+		var cells []Enclosure
 		for i := range terms {
 			terms[i] = noisy{i, float64(rng.IntN(3) - 1), digits{word: max(4, shaped(rng))}}
 			cells = append(cells, cellOf(terms[i].u.word))
@@ -87,8 +87,8 @@ func TestValues_ErrorBound(t *testing.T) {
 			continue // nothing is decided
 		}
 		sum := point(at/l.Step).add(point(z), 300)
-		off, _ := new(big.Float).Sub(sum.lo, want.lo).Float64()
-		more, _ := new(big.Float).Sub(want.hi, sum.lo).Float64()
+		off, _ := new(big.Float).Sub(sum.Lo, want.Lo).Float64()
+		more, _ := new(big.Float).Sub(want.Hi, sum.Lo).Float64()
 		if worst = max(worst, off/err, more/err); !(worst <= 1) {
 			t.Fatalf("%+v on %v: off by %v or %v, within %v", terms, l, off, more, err)
 		}
@@ -101,10 +101,10 @@ func TestValues_ErrorBound(t *testing.T) {
 // Bits that are drawn to decide one difference are those of the next one: where both of two
 // equal values come to a border in the cell of the first variate, both pass it or none.
 func TestValues_KeepBits(t *testing.T) {
-	l := Lattice{0.25}
+	l := Lattice{0.25, true}
 	v := valuesOf([]float64{0, 0.3, 0.3}, 0x1p-80)
 	round := func(i int, b *noisy, rng *rand.Rand) float64 {
-		return l.roundNoisy(rng, &v, 1.5, noisy{i, 0, digits{word: 1 << 63}}, b, true)
+		return l.roundNoisy(rng, &v, 1.5, noisy{i, 0, digits{word: 1 << 63}}, b)
 	}
 	at := func(n uint64) float64 { return round(1, &noisy{0, 1, digits{word: n << 1}}, rand.New(new(fixed))) }
 	lo, hi := uint64(1)<<60, uint64(1)<<63-1
@@ -168,7 +168,7 @@ func TestSides_AreUniform(t *testing.T) {
 
 // Chi-square of differences on a coarse lattice against integrals of the density prop. to e^(-rate
 // s), s the sum of distances from a median: for k coordinates the density is rate^(k-1) over k
-// times the number of (k/2)-subsets of the others. False-reject probability 1e-7 a case.
+// times the number of (k/2)-subsets of the others.
 func TestAddDifferences_Distribution(t *testing.T) {
 	rng := random.Seeded(203)
 	for _, c := range []struct {
@@ -188,9 +188,8 @@ func TestAddDifferences_Distribution(t *testing.T) {
 			x[i] = c.v[i] * step
 		}
 		v := valuesOf(x, 0x1p-60)
-		var mass []float64
-		outside := 1.0
-		n := window(k-1, c.reach, func(_ int, cell []float64) {
+		y := make([]float64, k)
+		chiSquareCells(t, k-1, c.reach, 100_000, func(cell []float64) float64 {
 			z := make([]float64, k)
 			var sum func(i int) float64
 			sum = func(i int) float64 {
@@ -212,29 +211,16 @@ func TestAddDifferences_Distribution(t *testing.T) {
 				}
 				return s / float64(c.m)
 			}
-			p := sum(1) * math.Pow(c.rate, float64(k-1)) / c.choices
-			mass = append(mass, p)
-			outside -= p
-		})
-		mass = append(mass, max(0, outside))
-		count, y := make([]int, n+1), make([]float64, k)
-		for range 100_000 {
-			Lattice{step}.AddDifferences(y, rng, v, c.rate/step)
-			cell := 0
-			for i := k - 1; i >= 1; i-- {
-				j := y[i] / step
-				if y[0] != 0 || j != math.Round(j) {
-					t.Fatalf("%v are no multiples of %v", y, step)
-				}
-				if math.Abs(j) > float64(c.reach) {
-					cell = n
-					break
-				}
-				cell = cell*(2*c.reach+1) + int(j) + c.reach
+			return sum(1) * math.Pow(c.rate, float64(k-1)) / c.choices
+		}, func(cell []float64) {
+			Lattice{Step: step}.AddDifferences(y, rng, v, c.rate/step)
+			if y[0] != 0 {
+				t.Fatal(y)
 			}
-			count[cell]++
-		}
-		testkit.ChiSquare(t, count, mass, 1e-7)
+			for i := range cell {
+				cell[i] = y[i+1] / step
+			}
+		})
 	}
 }
 

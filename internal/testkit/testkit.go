@@ -225,6 +225,30 @@ func Dithered(round func(rng *rand.Rand) int64) (whole int64, part uint64) {
 	return whole, 1<<56 - lo
 }
 
+// Masses returns the exact probabilities of the outputs -reach to reach of a draw, by bisection over
+// its word: the output is monotone in the upper 63 bits, falling where the lowest is 0, else rising.
+func Masses(reach int, draw func(word uint64) float64) []float64 {
+	p := make([]float64, 2*reach+1)
+	for low := range uint64(2) {
+		turn := func(k float64) uint64 { // the first upper bits of an output beyond k
+			lo, hi := uint64(0), uint64(1)<<63
+			for lo < hi {
+				if mid := lo + (hi-lo)/2; (draw(mid<<1|low) < k) == (low == 0) {
+					hi = mid
+				} else {
+					lo = mid + 1
+				}
+			}
+			return lo
+		}
+		for j := range p {
+			a, b := turn(float64(j-reach)-0.5), turn(float64(j-reach)+0.5)
+			p[j] += float64(max(a, b)-min(a, b)) * 0x1p-64
+		}
+	}
+	return p
+}
+
 // Multisets lists all multisets of m points of n.
 func Multisets(n, m int) [][]int {
 	if m == 0 {

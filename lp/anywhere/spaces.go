@@ -161,8 +161,9 @@ func onEarth(op string, alpha float64, outputs []metric.LatLon, o *Options[metri
 		if err := earth.Check(x, x); err != nil {
 			return nil, fault.Private(err)
 		}
-		y := lattice.AddPlanar(rng, chart.Difference(x.Lat, x.Lon, center.Lat, center.Lon), rate)
-		return append(dst, y[:]...), nil
+		y := make([]float64, 2)
+		lattice.AddPlanes(y, rng, chart.Difference(x.Lat, x.Lon, center.Lat, center.Lon), rate)
+		return append(dst, y...), nil
 	}
 	lo, hi, err := on.box(op, places)
 	if err != nil {

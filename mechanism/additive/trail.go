@@ -96,8 +96,9 @@ func newTrail[P any](op string, of tracks[P], err error, steps int) (*Trail[P], 
 		return nil, fault.Value(op, "Steps", float64(steps), "an integer in [0, 2^30]")
 	}
 	t := &Trail[P]{tracks: of, steps: cmp.Or(steps, 1440)}
-	t.draw = func(rng *rand.Rand, to, from P, rate float64) [2]float64 {
-		return t.out.AddPlanar(rng, t.on.difference(to, from), rate)
+	t.draw = func(rng *rand.Rand, to, from P, rate float64) (y [2]float64) {
+		t.out.AddPlanes(y[:], rng, t.on.difference(to, from), rate)
+		return y
 	}
 	t.levels = t.bestLevels(t.steps, 1.0/3, func(levels []trailLevel) float64 { return liveSquare(levels, t.steps) })
 	return t, nil

@@ -407,8 +407,9 @@ func TestCoins_LessIsRoundedDown(t *testing.T) {
 	}
 }
 
-// The bound for steps is no less than their sum, and hardly more where all have one distance. They come
-// in the order that it speaks of, a long one where the sum is behind.
+// The bound for steps is no less than their sum, wherever each is within the largest distance of its
+// share of the way, and hardly more where all have one distance. They come in the order that it speaks
+// of, a long one where the sum is behind.
 func TestPath_BoundsTheSumOfSteps(t *testing.T) {
 	for _, c := range []struct {
 		items, long int64
@@ -420,17 +421,24 @@ func TestPath_BoundsTheSumOfSteps(t *testing.T) {
 			g := leg{rate: 4 / m, least: sum, sum: sum, steps: c.items, exact: c.items == c.long}
 			total, s := math.Inf(-1), 0.0
 			for i := range c.items {
-				d, most := .3, math.Inf(-1)
-				if s <= sum/m*float64(i)+1e-9 {
+				d, most, at := .3, math.Inf(-1), sum/m*float64(i)
+				if s <= at+1e-9 {
 					d = 1
 				}
-				next := min(s+d, sum)
-				for _, k := range p.kinds {
-					if k.distance == d {
-						most = max(most, testkit.Must(k.interpolate(bg, u.records, g.rises(next, bend)-g.rises(s, bend))))
+				ends := []float64{max(0, at-1), at + 1}
+				if g.exact {
+					ends = []float64{s}
+				}
+				for _, from := range ends {
+					from = min(from, sum-d)
+					for _, k := range p.kinds {
+						if k.distance == d {
+							delta := testkit.Must(k.interpolate(bg, u.records, g.rises(from+d, bend)-g.rises(from, bend)))
+							most = max(most, delta+g.rises(g.sum, bend)-g.rises(from+d, bend))
+						}
 					}
 				}
-				total, s = logAdd(total, most+g.rises(g.sum, bend)-g.rises(next, bend)), next
+				total, s = logAdd(total, most), min(s+d, sum)
 			}
 			got := testkit.Must(p.delta(bg, g, bend, total))
 			if got < total || g.exact && got > total+.05 {

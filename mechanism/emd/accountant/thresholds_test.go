@@ -94,6 +94,18 @@ func TestShuffle_AnswersAgree(t *testing.T) {
 	}
 }
 
+// No level of a budget is above what was asked for, though each ends above the least.
+func TestShuffle_LevelOfABudgetIsNoMore(t *testing.T) {
+	for k := range 12 {
+		s := ask{Records: 1000, Items: 5, Delta: 1e-5, Alpha: 5 + 1/float64(k+3), Diameter: 1}
+		b := testkit.Must(s.budget())
+		s.Alpha0 = b.Value
+		if a := testkit.Must(s.level()).Value; a > s.Alpha {
+			t.Errorf("budget %v has level %v, above %v", b, a, s.Alpha)
+		}
+	}
+}
+
 // A user found these: f alone gives deltas of 9e-7 and 1 at levels 98.43 and
 // 120, where 80 has less than 1e-12, the level 154 and the budget 7.531.
 func TestShuffle_BeyondTheLeastF(t *testing.T) {

@@ -171,9 +171,10 @@ func spreadBoundsNoise[P any](t *testing.T, name string, d *domain.Domain[P]) {
 		}
 		children := testkit.Must(metric.Subset(cells, middles))
 		r, z, none := random.Seeded(uint64(class)), make([]float64, s.Arity), make([]float64, s.Arity)
+		w := testkit.Must(walk.New(testkit.Must(walk.Levels(s.Arity)), walk.Laplace, walk.Scales{Level: p.scales.Level[s.Depth : s.Depth+1]}))
 		var cost []float64
 		for range 100 {
-			p.noise[s.Depth].Draw(r, z)
+			testkit.Check(t, w.Increments(r, z))
 			cost = append(cost, signedW1(t, children, z, none))
 		}
 		mean, se := sample.Mean(cost)

@@ -133,16 +133,11 @@ func certify(ctx context.Context, f metric.Finite, tree []spanning.Edge, pi []fl
 // second returns the second least cost among the edges at v, of lengths row. It
 // passes over NaN, which a kd-tree need not have met.
 func second(row, pi []float64, v int) float64 {
-	c1, c2 := math.Inf(1), math.Inf(1)
+	var p pair
 	for j, d := range row {
-		if j == v {
-			continue
-		}
-		if c := spanning.Cost(d, pi[v], pi[j]); c < c1 {
-			c1, c2 = c, c1
-		} else if c < c2 {
-			c2 = c
+		if c := spanning.Cost(d, pi[v], pi[j]); j != v && c == c {
+			p.add(c, int32(j))
 		}
 	}
-	return c2
+	return p.cost[1]
 }

@@ -173,9 +173,9 @@ func (g *graph) tree(pi []float64) []spanning.Edge {
 }
 
 // preorder returns the points of a graph that is a tree in preorder from point 0,
-// children in ascending order, and the point above each, -1 above point 0.
-func (g *graph) preorder() (order, parent []int) {
-	order, parent = make([]int, 0, g.n), make([]int, g.n)
+// children in ascending order.
+func (g *graph) preorder() (order []int) {
+	parent := make([]int, g.n)
 	parent[0] = -1
 	for stack := []int{0}; len(stack) > 0; {
 		i := stack[len(stack)-1]
@@ -188,7 +188,7 @@ func (g *graph) preorder() (order, parent []int) {
 			}
 		}
 	}
-	return order, parent
+	return order
 }
 
 // around returns for each point the distance to the farthest of its k nearest

@@ -46,17 +46,10 @@ func iterations(n int) int {
 func HasTree(f metric.Finite) bool { return newBoruvka(f) != nil }
 
 // SpanningTree returns a minimum spanning tree of one or more points, always the
-// same one, for the call op: the points in preorder from point 0, children in
-// ascending order, and the point above each, -1 above point 0.
-func SpanningTree(ctx context.Context, op string, f metric.Finite) (order, parent []int, err error) {
+// same one, for the call op.
+func SpanningTree(ctx context.Context, op string, f metric.Finite) ([]spanning.Edge, error) {
 	h := &search{op: op, f: f, kd: newBoruvka(f)}
-	edges, err := h.tree(ctx, make([]float64, f.Len()), nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	g, _ := newGraph(f, edges)
-	order, parent = g.preorder()
-	return order, parent, nil
+	return h.tree(ctx, make([]float64, f.Len()), nil)
 }
 
 // OneTree returns the bound that the multipliers pi prove, for the call op. They
@@ -126,15 +119,6 @@ func (h *search) prove(ctx context.Context, pi []float64, hints []spanning.Edge)
 	return tree, ctx.Err()
 }
 
-// tick counts an iteration and reports whether it may go ahead.
-func (h *search) tick(ctx context.Context) bool {
-	if ctx.Err() != nil {
-		return false
-	}
-	h.best.Iterations++
-	return true
-}
-
 // The schedule of the rounds, each an ascent on the graph and then a proof, by
 // experiment; no number is critical.
 const (
@@ -175,7 +159,7 @@ func (h *search) run(ctx context.Context) error {
 	g, edges := newGraph(h.f, slices.Clone(tree))
 	// The tour keeps the multipliers from growing without bound, as they would
 	// on a graph without any.
-	order, _ := g.preorder()
+	order := g.preorder()
 	for k, i := range order {
 		edges = append(edges, spanning.Edge{I: int32(i), J: int32(order[(k+1)%h.n])})
 	}
@@ -188,20 +172,20 @@ func (h *search) run(ctx context.Context) error {
 	}
 	scales := newScales(h.f, tree, g.around(k, h.best.Value/float64(h.n)))
 
-	a := ascent{path: h.path, scales: scales, first: firstStep, goal: goal}
+	first := firstStep
 	pi := make([]float64, h.n)
 	proved, bold := false, true // the round before; all rounds have gained
 	all := iterations(h.n)
 	for steps := max(shortest, all/rounds); h.best.Iterations < all; {
-		a.steps = steps
+		some := steps
 		// The last rounds are shorter and shorter, so that one whose graph
 		// lacked edges is not the last.
 		if left := all - h.best.Iterations; left < 2*steps {
-			a.steps = max(left/2, min(left, 2*shortest))
+			some = max(left/2, min(left, 2*shortest))
 		}
 		h.aim(ctx, g, pi)
 		before := h.best.Value
-		w, still := a.run(g, pi, func() bool { return h.tick(ctx) })
+		w, still := h.climb(ctx, g, pi, scales, some, first, goal)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -213,12 +197,12 @@ func (h *search) run(ctx context.Context) error {
 		}
 		switch {
 		case h.best.Value < w*(1-loss):
-			a.first, proved = min(a.first, firstStep), false
+			first, proved = min(first, firstStep), false
 		case bold && proved && h.best.Value > before*(1+gain):
-			a.first *= bolder
+			first *= bolder
 		default:
 			steps = int(float64(steps) * longer)
-			a.first *= finer
+			first *= finer
 			proved, bold = true, bold && h.best.Value > before
 		}
 		g, edges = newGraph(h.f, append(edges, tree...))
@@ -337,26 +321,19 @@ func (s *scales) step(pi []float64, t float64, slope []float64) {
 	}
 }
 
-// ascent is a run of subgradient ascent on a graph.
-type ascent struct {
-	path   bool
-	scales *scales
-	steps  int
-	first  float64 // the first step, on the scale 1
-	goal   float64 // no need to go beyond this value
-}
-
-// run climbs from pi and leaves there the best multipliers it met. It returns their value on the
-// graph, which is at least what they prove, and whether it ended at a tour among the 1-trees, the
-// best value there is. It ends early where tick returns false.
+// climb is a run of subgradient ascent on a graph from pi, where it leaves the best multipliers it
+// met. It returns their value on the graph, which is at least what they prove, and whether it ended
+// at a tour among the 1-trees, the best value there is. The first step, on the scale 1, has the
+// length first; no value beyond goal is needed.
 //
 // The slope is that of Volgenant and Jonker (1982): 0.6 times the degrees less
 // 2, and 0.4 times those before.
-func (a *ascent) run(g *graph, pi []float64, tick func() bool) (best float64, still bool) {
+func (h *search) climb(ctx context.Context, g *graph, pi []float64, scales *scales, steps int, first, goal float64) (best float64, still bool) {
 	best = math.Inf(-1)
 	cur, last, slope := slices.Clone(pi), make([]float64, g.n), make([]float64, g.n)
-	for s := 0; s < a.steps && tick(); s++ {
-		w := g.oneTree(cur, a.path)
+	for s := 0; s < steps && ctx.Err() == nil; s++ {
+		h.best.Iterations++
+		w := g.oneTree(cur, h.path)
 		if w > best {
 			best = w
 			copy(pi, cur)
@@ -368,11 +345,11 @@ func (a *ascent) run(g *graph, pi []float64, tick func() bool) (best float64, st
 			slope[i] = float64(0.6*d) + float64(0.4*last[i])
 			last[i] = d
 		}
-		if still || w >= a.goal {
+		if still || w >= goal {
 			break
 		}
-		x := 1 - float64(s)/float64(a.steps)
-		a.scales.step(cur, a.first*(x*x), slope)
+		x := 1 - float64(s)/float64(steps)
+		scales.step(cur, first*(x*x), slope)
 	}
 	return best, still
 }

@@ -10,6 +10,38 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
+// TestUnitVector_Encloses: enclosures are narrow, nest, have the length 1, known values,
+// and float64 within its bound.
+func TestUnitVector_Encloses(t *testing.T) {
+	rng := random.Seeded(1)
+	places := [][3]float64{{30, 0, 0.5}, {-30, 77, -0.5}, {90, 1e300, 1}, {0, 360, 0}, {-90, -450, -1}}
+	for range 300 {
+		places = append(places, [3]float64{180*rng.Float64() - 90, 2000 * (rng.Float64() - 0.5), math.NaN()})
+	}
+	for _, p := range places {
+		wide, narrow, near := UnitVector(p[0], p[1], 80), UnitVector(p[0], p[1], 160), NearUnitVector(p[0], p[1])
+		length := 0.0
+		for j, c := range narrow {
+			if wide[j].Lo.Cmp(c.Lo) > 0 || wide[j].Hi.Cmp(c.Hi) < 0 {
+				t.Fatalf("%v: coordinate %d does not nest", p, j)
+			}
+			within(t, "coordinate", c, c.Lo, 0x1p-150)
+			v, _ := c.Lo.Float64()
+			length += v * v
+			off := new(big.Float).Sub(c.Lo, big.NewFloat(near[j]))
+			if f, _ := off.Float64(); math.Abs(f) > UnitVectorErr {
+				t.Fatalf("%v: coordinate %d errs by %v", p, j, f)
+			}
+		}
+		if math.Abs(length-1) > 0x1p-48 {
+			t.Fatalf("%v: a vector of squared length %v", p, length)
+		}
+		if z := p[2]; z == z {
+			within(t, "sine", narrow[2], big.NewFloat(z), 0x1p-150)
+		}
+	}
+}
+
 // chartCenters and the places around them are at poles, across the date line, and near the edge.
 var chartCenters = [][2]float64{{0, 0}, {48.2, 16.4}, {90, 33}, {-90, 0}, {-33.9, 179.99999}, {12.5, -540.25}, {5e-324, 1e17}}
 
@@ -30,26 +62,13 @@ func placeNear(rng *rand.Rand, c [2]float64) (lat, lon float64) {
 func TestChart_Errors(t *testing.T) {
 	testkit.Rounding(t)
 	rng := random.Seeded(161)
-	off := func(a float64, e interval) float64 {
-		lo, hi := new(big.Float).Sub(big.NewFloat(a), e.hi), new(big.Float).Sub(big.NewFloat(a), e.lo)
+	off := func(a float64, e Enclosure) float64 {
+		lo, hi := new(big.Float).Sub(big.NewFloat(a), e.Hi), new(big.Float).Sub(big.NewFloat(a), e.Lo)
 		x, _ := lo.Float64()
 		y, _ := hi.Float64()
 		return max(math.Abs(x), math.Abs(y))
 	}
-	turn := func(d float64) (cos, sin interval) {
-		d = math.Remainder(d, 360) // exact
-		cos, sin = cosSin(point(math.Abs(d)).quo(point(360), 300), 300)
-		if d < 0 {
-			sin = sin.neg()
-		}
-		return cos, sin
-	}
-	unit := func(lat, lon float64) [3]interval {
-		cosLat, sinLat := turn(lat)
-		cos, sin := turn(lon)
-		return [3]interval{cosLat.mul(cos, 300), cosLat.mul(sin, 300), sinLat}
-	}
-	dot := func(a, b [3]interval) interval {
+	dot := func(a, b [3]Enclosure) Enclosure {
 		sum := point(0)
 		for i := range a {
 			sum = sum.add(a[i].mul(b[i], 300), 300)
@@ -68,20 +87,19 @@ func TestChart_Errors(t *testing.T) {
 				if err := off(place[i], e); !(err < chartErr) {
 					t.Fatalf("%v of (%v, %v) about %v errs by %v", place, lat, lon, at, err)
 				}
-				if w, _ := new(big.Float).Sub(e.hi, e.lo).Float64(); w > 0x1p-150 {
+				if w, _ := new(big.Float).Sub(e.Hi, e.Lo).Float64(); w > 0x1p-150 {
 					t.Fatalf("the enclosure of (%v, %v) about %v is %v wide", lat, lon, at, w)
 				}
-				d := v.Enclose(i, 200)
-				if err := off(v.Near[i].Hi, interval{d.Lo, d.Hi}); v.Near[i].Lo != 0 || !(err < v.Err) {
+				if err := off(v.Near[i].Hi, v.Enclose(i, 200)); v.Near[i].Lo != 0 || !(err < v.Err) {
 					t.Fatalf("the difference of (%v, %v) and (%v, %v) about %v errs by %v", lat, lon, lat2, lon2, at, err)
 				}
 			}
-			cosLat, sinLat := turn(at[0])
-			cos, sin := turn(at[1])
-			east := [3]interval{sin.neg(), cos, point(0)}
-			north := [3]interval{sinLat.mul(cos, 300).neg(), sinLat.mul(sin, 300).neg(), cosLat}
-			for i, axis := range [][3]interval{east, north} {
-				got, want := c.enclose(lat, lon, i, 200), dot(axis, unit(lat, lon))
+			cosLat, sinLat := cosSinDegrees(big.NewFloat(at[0]), 300)
+			cos, sin := cosSinDegrees(big.NewFloat(math.Remainder(at[1], 360)), 300)
+			east := [3]Enclosure{sin.neg(), cos, point(0)}
+			north := [3]Enclosure{sinLat.mul(cos, 300).neg(), sinLat.mul(sin, 300).neg(), cosLat}
+			for i, axis := range [][3]Enclosure{east, north} {
+				got, want := c.enclose(lat, lon, i, 200), dot(axis, UnitVector(lat, lon, 300))
 				if err := off(0, got.add(want.neg(), 300)); err > 0x1p-150 {
 					t.Fatalf("axis %d of (%v, %v) about %v: off by %v", i, lat, lon, at, err)
 				}
@@ -115,7 +133,7 @@ func TestChart_LiftInverts(t *testing.T) {
 
 // Differences of float64s that are none, and of places, are rounded with the noise as interval
 // arithmetic does, from the same words.
-func TestAddPlanar_FastEqualsExact(t *testing.T) {
+func TestDifference_RoundedExactly(t *testing.T) {
 	rng := random.Seeded(163)
 	c := NewChart(48.2, 16.4)
 	for _, step := range []float64{0x1p-10, 0x1p-36, 0x1p-42} {
@@ -128,7 +146,7 @@ func TestAddPlanar_FastEqualsExact(t *testing.T) {
 			} {
 				var y [2][2]float64
 				for k := range y {
-					Lattice{step}.addPlanes(y[k][:], random.Seeded(seed), v, 0x1p-18/step, k == 1)
+					Lattice{step, k == 1}.AddPlanes(y[k][:], random.Seeded(seed), v, 0x1p-18/step)
 				}
 				if y[0] != y[1] {
 					t.Fatalf("step %v, seed %d: fast %v, exact %v", step, seed, y[0], y[1])

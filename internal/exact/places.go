@@ -3,64 +3,26 @@ package exact
 import (
 	"math"
 	"math/big"
-	"math/rand/v2"
-
-	"github.com/metricdp/metricdp/internal/directed"
 )
 
-// AddPlanar is [Lattice.AddPlanes] in one plane: Z has the density prop. to e^(-rate |z|).
-func (l Lattice) AddPlanar(rng *rand.Rand, v Values, rate float64) (y [2]float64) {
-	l.AddPlanes(y[:], rng, v, rate)
-	return y
+// UnitVector encloses the coordinates (cos lat cos lon, cos lat sin lon, sin lat) of
+// a place in degrees, lat in [-90, 90] and lon finite, both taken as exact reals.
+func UnitVector(lat, lon float64, prec uint) [3]Enclosure {
+	cosLat, sinLat := cosSinDegrees(big.NewFloat(lat), prec)
+	cosLon, sinLon := cosSinDegrees(big.NewFloat(math.Mod(lon, 360)), prec)
+	return [3]Enclosure{cosLat.mul(cosLon, prec), cosLat.mul(sinLon, prec), sinLat}
 }
 
-// AddPlanes sets dst to v + Z rounded in every coordinate, v numbers of at most 2^52 steps, two of
-// a plane after two of another, and Z of density prop. to e^(-rate s), s the largest |z_j| of the
-// planes; rate*Step must be a normal number.
-func (l Lattice) AddPlanes(dst []float64, rng *rand.Rand, v Values, rate float64) {
-	l.addPlanes(dst, rng, v, rate, false)
-}
+// UnitVectorErr bounds the errors of [NearUnitVector]: those of the angles are below
+// 2^-49 and those of sines are taken to be at most 2^-48.
+const UnitVectorErr = 0x1p-46
 
-func (l Lattice) addPlanes(dst []float64, rng *rand.Rand, v Values, rate float64, exact bool) {
-	s := shapes.Get().(*shape)
-	defer shapes.Put(s)
-	s.draw(rng, len(dst), 2, exact)
-	rad, rel, abs := s.noise()
-	scale := rad / float64(rate*l.Step) // right up to three roundings, as in settle
-	rel = float64((rel + 0x1p-50) * (1 + 0x1p-20))
-	abs = float64(abs*scale) + v.Err/l.Step
-	sure := !exact
-	for i := range dst {
-		z, low := float64(s.z[i]*scale), v.Near[i].Lo/l.Step
-		err := float64(math.Abs(z)*rel) + abs + float64((math.Abs(z)+math.Abs(low))*0x1p-52)
-		k, ok := nearest(v.Near[i].Hi/l.Step, z+low, err)
-		dst[i] = k * l.Step
-		sure = sure && ok
-	}
-	if sure {
-		return
-	}
-	l.resolve(rng, s.us, make([]float64, len(dst)), dst, func(u []interval, prec uint) ([]interval, bool) {
-		z, ok := s.enclose(u, prec)
-		steps := point(1).quo(point(rate*l.Step), prec)
-		for i := range z {
-			z[i] = z[i].mul(steps, prec).add(v.enclose(i, prec).mul(point(1/l.Step), prec), prec)
-		}
-		return z, ok
-	})
-}
-
-// Difference is to - from, of float64s as exact reals.
-func Difference(to, from [2]float64) Values {
-	v := Values{Near: make([]DD, 2)}
-	for i := range to {
-		v.Near[i].Hi, v.Near[i].Lo = directed.TwoSum(to[i], -from[i])
-	}
-	v.Enclose = func(i int, _ uint) Enclosure {
-		d := BigSum([]float64{to[i], -from[i]})
-		return Enclosure{d, d}
-	}
-	return v
+// NearUnitVector is [UnitVector] in float64.
+func NearUnitVector(lat, lon float64) [3]float64 {
+	const radians = math.Pi / 180
+	sinLat, cosLat := math.Sincos(float64(lat * radians))
+	sinLon, cosLon := math.Sincos(float64(math.Mod(lon, 360) * radians))
+	return [3]float64{float64(cosLat * cosLon), float64(cosLat * sinLon), sinLat}
 }
 
 // Chart maps the unit sphere to the plane that touches it at a center: a point falls straight
@@ -91,21 +53,13 @@ func (c Chart) Place(lat, lon float64) (at [2]float64, cos float64) {
 }
 
 // enclose encloses coordinate i of a place.
-func (c Chart) enclose(lat, lon float64, i int, prec uint) interval {
-	turn := func(d *big.Float) (sin, cos interval) { // of degrees in [-360, 360]
-		abs := new(big.Float).Abs(d)
-		cos, sin = cosSin(interval{abs, abs}.quo(point(360), prec), prec)
-		if d.Sign() < 0 {
-			sin = sin.neg()
-		}
-		return sin, cos
-	}
-	sinLat, cosLat := turn(big.NewFloat(lat))
-	sin, along := turn(BigSum([]float64{math.Remainder(lon, 360), -c.lon}))
+func (c Chart) enclose(lat, lon float64, i int, prec uint) Enclosure {
+	cosLat, sinLat := cosSinDegrees(big.NewFloat(lat), prec)
+	along, sin := cosSinDegrees(BigSum([]float64{math.Remainder(lon, 360), -c.lon}), prec)
 	if i == 0 {
 		return sin.mul(cosLat, prec)
 	}
-	sin0, cos0 := turn(big.NewFloat(c.lat))
+	cos0, sin0 := cosSinDegrees(big.NewFloat(c.lat), prec)
 	return cos0.mul(sinLat, prec).add(sin0.mul(along.mul(cosLat, prec), prec).neg(), prec)
 }
 
@@ -118,8 +72,7 @@ func (c Chart) Difference(toLat, toLon, fromLat, fromLon float64) Values {
 		Near: []DD{{Hi: to[0] - from[0]}, {Hi: to[1] - from[1]}},
 		Err:  2 * chartErr,
 		Enclose: func(i int, prec uint) Enclosure {
-			d := c.enclose(toLat, toLon, i, prec).add(c.enclose(fromLat, fromLon, i, prec).neg(), prec)
-			return Enclosure{d.lo, d.hi}
+			return c.enclose(toLat, toLon, i, prec).add(c.enclose(fromLat, fromLon, i, prec).neg(), prec)
 		},
 	}
 }
