@@ -121,10 +121,13 @@ func (g *Game) Round(ctx context.Context, prior []float64, answer []int, loss []
 
 // round is Round for answers among the outputs that lists has for the cell; nil: all.
 func (g *Game) round(ctx context.Context, prior []float64, answer []int, loss []float64, lists [][]int) error {
-	const size = 16
+	size, width := 16, g.K
+	if lists != nil { // rows of distances are read for many cells at once
+		size, width = 128, len(slices.MaxFunc(lists, func(a, b []int) int { return cmp.Compare(len(a), len(b)) }))
+	}
 	blas := blas32.Implementation()
 	err := parallel.Chunks(ctx, g.C, size, g.Workers, nil, func(_, lo, hi int) {
-		cost, total := make([]float32, (hi-lo)*g.K), make([]float32, hi-lo)
+		cost, total := make([]float32, (hi-lo)*width), make([]float32, hi-lo)
 		for x, z := range prior {
 			for i, p := range g.Mass[x*g.C+lo : x*g.C+hi] {
 				total[i] = max(total[i], float32(z)*p)
@@ -149,9 +152,9 @@ func (g *Game) round(ctx context.Context, prior []float64, answer []int, loss []
 					blas.Saxpy(g.K, v, from, 1, cost[i*g.K:], 1)
 					continue
 				}
-				to := cost[i*g.K : (i+1)*g.K]
-				for _, j := range lists[lo+i] {
-					to[j] += float32(v * from[j])
+				to := cost[i*width : (i+1)*width]
+				for e, j := range lists[lo+i] {
+					to[e] += float32(v * from[j])
 				}
 			}
 		}
@@ -159,19 +162,17 @@ func (g *Game) round(ctx context.Context, prior []float64, answer []int, loss []
 			if likely == 0 {
 				continue // it is too far from all that matters
 			}
-			sums, best := cost[i*g.K:(i+1)*g.K], &answer[lo+i]
+			best, sums := 0, cost[i*width:(i+1)*width]
 			if lists != nil {
-				for _, j := range lists[lo+i] {
-					if sums[j] < sums[*best] {
-						*best = j
-					}
-				}
-				continue
+				sums = sums[:len(lists[lo+i])]
 			}
 			for j, v := range sums {
-				if v < sums[*best] {
-					*best = j
+				if v < sums[best] {
+					best = j
 				}
+			}
+			if answer[lo+i] = best; lists != nil {
+				answer[lo+i] = lists[lo+i][best]
 			}
 		}
 	})
