@@ -19,8 +19,12 @@ import (
 const Gap = 4e-3
 
 // Games take mostRounds at most by default, or where these take more than mostWork fewer, but
-// leastRounds.
-const mostRounds, leastRounds, mostWork = 1000, 20, 2e11
+// leastRounds. Of many outputs the first rounds, one in allEvery and the last try all in every cell
+// and prove a bound. The others only try those that were answers there, as fast as fewWork outputs.
+const (
+	mostRounds, leastRounds, mostWork = 1000, 20, 2e11
+	allEvery, firstAll, fewWork       = 12, 4, 64
+)
 
 // Game has the masses of N inputs in C cells, and their distances to K outputs, in any unit
 // in which they are no more than 2.
@@ -43,7 +47,9 @@ func (g *Game) Play(ctx context.Context, answer []int, gap float64, more func(ro
 	won, prior, loss, average := make([]float64, g.N), make([]float64, g.N), make([]float64, g.N), make([]float64, g.N)
 	excess, rate, total, bound := 0.0, math.Inf(1), 0.0, 0.0
 	// As a float64: of few inputs it is beyond an int of 32 bits.
-	rounds := int(min(float64(cmp.Or(g.Rounds, mostRounds)), max(leastRounds, mostWork/float64(g.N)/float64(g.C)/float64(g.K))))
+	work := float64(g.K+(allEvery-1)*min(g.K, fewWork)) / allEvery
+	rounds := int(min(float64(cmp.Or(g.Rounds, mostRounds)), max(leastRounds, mostWork/float64(g.N)/float64(g.C)/work)))
+	lists := make([][]int, g.C) // what every cell has answered
 	for round := 0; round < rounds && !(least <= bound*(1+gap)); round++ {
 		top, sum := slices.Max(won), 0.0
 		for x, v := range won {
@@ -56,8 +62,17 @@ func (g *Game) Play(ctx context.Context, answer []int, gap float64, more func(ro
 		for x := range prior {
 			prior[x] = float64((1-g.Mean)*prior[x]/sum) + g.Mean/float64(g.N)
 		}
-		if err := g.Round(ctx, prior, answer, loss); err != nil {
+		all, tried := g.K <= fewWork || round < firstAll || round%allEvery == 0 || round == rounds-1, lists
+		if all {
+			tried = nil
+		}
+		if err := g.round(ctx, prior, answer, loss, tried); err != nil {
 			return nil, err
+		}
+		for y, j := range answer {
+			if !slices.Contains(lists[y], j) {
+				lists[y] = append(lists[y], j)
+			}
 		}
 		// The rate is that of AdaHedge: the logarithm of n over the sum of the gaps
 		// between exponential means and means.
@@ -65,7 +80,9 @@ func (g *Game) Play(ctx context.Context, answer []int, gap float64, more func(ro
 		for x, v := range loss {
 			mean += float64(prior[x] * v)
 		}
-		bound = max(bound, mean) // no answers lose less for this prior
+		if all {
+			bound = max(bound, mean) // no answers lose less for this prior
+		}
 		mix := most
 		if !math.IsInf(rate, 1) {
 			part := 0.0
@@ -99,10 +116,18 @@ func (g *Game) Play(ctx context.Context, answer []int, gap float64, more func(ro
 
 // Round finds the best answer of every cell to a prior, and what the inputs lose then.
 func (g *Game) Round(ctx context.Context, prior []float64, answer []int, loss []float64) error {
-	const size = 16
+	return g.round(ctx, prior, answer, loss, nil)
+}
+
+// round is Round for answers among the outputs that lists has for the cell; nil: all.
+func (g *Game) round(ctx context.Context, prior []float64, answer []int, loss []float64, lists [][]int) error {
+	size, width := 16, g.K
+	if lists != nil { // rows of distances are read for many cells at once
+		size, width = 128, len(slices.MaxFunc(lists, func(a, b []int) int { return cmp.Compare(len(a), len(b)) }))
+	}
 	blas := blas32.Implementation()
 	err := parallel.Chunks(ctx, g.C, size, g.Workers, nil, func(_, lo, hi int) {
-		cost, total := make([]float32, (hi-lo)*g.K), make([]float32, hi-lo)
+		cost, total := make([]float32, (hi-lo)*width), make([]float32, hi-lo)
 		for x, z := range prior {
 			for i, p := range g.Mass[x*g.C+lo : x*g.C+hi] {
 				total[i] = max(total[i], float32(z)*p)
@@ -123,18 +148,31 @@ func (g *Game) Round(ctx context.Context, prior []float64, answer []int, loss []
 				if v <= 1e-6*total[i] {
 					continue
 				}
-				blas.Saxpy(g.K, v, from, 1, cost[i*g.K:], 1)
+				if lists == nil {
+					blas.Saxpy(g.K, v, from, 1, cost[i*g.K:], 1)
+					continue
+				}
+				to := cost[i*width : (i+1)*width]
+				for e, j := range lists[lo+i] {
+					to[e] += float32(v * from[j])
+				}
 			}
 		}
 		for i, likely := range total {
 			if likely == 0 {
 				continue // it is too far from all that matters
 			}
-			sums := cost[i*g.K : (i+1)*g.K]
+			best, sums := 0, cost[i*width:(i+1)*width]
+			if lists != nil {
+				sums = sums[:len(lists[lo+i])]
+			}
 			for j, v := range sums {
-				if v < sums[answer[lo+i]] {
-					answer[lo+i] = j
+				if v < sums[best] {
+					best = j
 				}
+			}
+			if answer[lo+i] = best; lists != nil {
+				answer[lo+i] = lists[lo+i][best]
 			}
 		}
 	})

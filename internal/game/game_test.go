@@ -2,7 +2,10 @@ package game
 
 import (
 	"math"
+	"slices"
 	"testing"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -54,5 +57,47 @@ func TestPlay_MeanDecidesTheRest(t *testing.T) {
 	g.Mean = 0
 	if w := testkit.Must(g.Play(t.Context(), []int{0, 0}, 1e-3, nil)); w[3] == 0 {
 		t.Errorf("weights %v without the mean", w)
+	}
+}
+
+// Where rounds try few of many outputs, what is told to be proved is so, by plain multiplicative
+// weights on all of them.
+func TestPlay_BoundIsOfAllOutputs(t *testing.T) {
+	r := random.Seeded(36)
+	for range 8 {
+		g := &Game{N: 12, C: 3, K: 150}
+		for range g.N {
+			p, q := r.Float32()/2, r.Float32()/2
+			g.Mass = append(g.Mass, p, q, 1-p-q)
+			for range g.K {
+				g.Dist = append(g.Dist, r.Float32())
+			}
+		}
+		var gap float64
+		w := testkit.Must(g.Play(t.Context(), make([]int, g.C), Gap, func(_ int, v float64) bool { gap = v; return true }))
+		won, loss, prior, answer := make([]float64, g.N), make([]float64, g.N), make([]float64, g.N), make([]int, g.C)
+		for x := range loss {
+			for y := range g.C {
+				row := w[y*g.K : (y+1)*g.K]
+				for j, v := range row {
+					loss[x] += float64(g.Mass[x*g.C+y]) * float64(g.Dist[x*g.K+j]) * v / floats.Sum(row)
+				}
+			}
+		}
+		have := slices.Max(loss)
+		const rounds, rate = 2000, 0.1
+		for range rounds {
+			sum := 0.0
+			for x, v := range won {
+				prior[x] = math.Exp(rate * (v - slices.Max(won)))
+				sum += prior[x]
+			}
+			floats.Scale(1/sum, prior)
+			testkit.Check(t, g.Round(t.Context(), prior, answer, loss))
+			floats.Add(won, loss)
+		}
+		if least := slices.Max(won) / rounds; have*(1-gap) > least || have > least*(1+Gap) {
+			t.Errorf("a loss of %v, gap %v; plain weights %v", have, gap, least)
+		}
 	}
 }

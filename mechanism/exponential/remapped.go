@@ -41,7 +41,7 @@ const (
 // none can lose 0.4 per cent less or the rounds are used up.
 //
 // Spaces and errors are those of Snapped; b.Utility is what is lost. O(n*c*k) time for n points, c cells and k
-// outputs, without a prior for each of 20 to 1,000 rounds; O(n*(c+k) + c*k) memory.
+// outputs, without a prior for one in 12 of 20 to 1,000 rounds; O(n*(c+k) + c*k) memory.
 //
 // Sources: Chatzikokolakis, ElSalamouny, Palamidessi, "Efficient utility improvement for location
 // privacy", 2017; Freund, Schapire, "Adaptive game playing using multiplicative weights", 1999.
