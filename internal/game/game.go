@@ -99,11 +99,21 @@ func (g *Game) Play(ctx context.Context, answer []int, gap float64, more func(ro
 
 // Round finds the best answer of every cell to a prior, and what the inputs lose then.
 func (g *Game) Round(ctx context.Context, prior []float64, answer []int, loss []float64) error {
-	const size = 16
-	blas := blas32.Implementation()
+	blas, few, size := blas32.Implementation(), g.K <= 16, 16
+	if few {
+		size = 64
+	}
 	err := parallel.Chunks(ctx, g.C, size, g.Workers, nil, func(_, lo, hi int) {
-		cost, total := make([]float32, (hi-lo)*g.K), make([]float32, hi-lo)
+		cells, cost := hi-lo, make([]float32, (hi-lo)*g.K)
+		perCell, perOutput := g.K, 1
+		if few {
+			perCell, perOutput = 1, cells // the longer side is added at once
+		}
+		total := make([]float32, cells)
 		for x, z := range prior {
+			if few || z == 0 {
+				continue
+			}
 			for i, p := range g.Mass[x*g.C+lo : x*g.C+hi] {
 				total[i] = max(total[i], float32(z)*p)
 			}
@@ -115,24 +125,25 @@ func (g *Game) Round(ctx context.Context, prior []float64, answer []int, loss []
 			if z == 0 {
 				continue
 			}
-			from := g.Dist[x*g.K : (x+1)*g.K]
-			for i, p := range g.Mass[x*g.C+lo : x*g.C+hi] {
+			mass, from := g.Mass[x*g.C+lo:x*g.C+hi], g.Dist[x*g.K:(x+1)*g.K]
+			if few {
+				for j, d := range from {
+					blas.Saxpy(cells, float32(z)*d, mass, 1, cost[j*cells:], 1)
+				}
+				continue
+			}
+			for i, p := range mass {
 				// What is next to nothing beside the most likely input hardly changes
 				// the answer.
-				v := float32(z) * p
-				if v <= 1e-6*total[i] {
-					continue
+				if v := float32(z) * p; v > 1e-6*total[i] {
+					blas.Saxpy(g.K, v, from, 1, cost[i*g.K:], 1)
 				}
-				blas.Saxpy(g.K, v, from, 1, cost[i*g.K:], 1)
 			}
 		}
-		for i, likely := range total {
-			if likely == 0 {
-				continue // it is too far from all that matters
-			}
-			sums := cost[i*g.K : (i+1)*g.K]
-			for j, v := range sums {
-				if v < sums[answer[lo+i]] {
+		for i := range cells {
+			// Where a cell is too far from all that matters, all costs are 0.
+			for j := range g.K {
+				if cost[i*perCell+j*perOutput] < cost[i*perCell+answer[lo+i]*perOutput] {
 					answer[lo+i] = j
 				}
 			}
