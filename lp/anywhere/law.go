@@ -17,7 +17,7 @@ type law struct {
 	flat  bool      // the Euclidean norm of the plane; otherwise the l1 norm, in any dimension
 	reach int       // what lies as many steps away is taken to have no mass
 	tail  []float64 // the mass of z1 >= i*step
-	quad  []float64 // that of z1 >= i*step, z2 >= j*step, at i*(reach+1) + j
+	quad  []float64 // that of z1 >= i*step, z2 >= j*step, at i*len(tail) + j
 }
 
 const (
@@ -30,9 +30,13 @@ const (
 	lawErr = 2e-10
 )
 
-func newLaw(ctx context.Context, step float64, flat bool, workers int) (*law, error) {
+// newLaw holds masses of the plane up to far steps, which quadrant finds anew beyond.
+func newLaw(ctx context.Context, step float64, flat bool, far, workers int) (*law, error) {
 	l := &law{step: step, flat: flat, reach: int(math.Ceil(reachWidths / step))}
 	n := l.reach + 1
+	if flat {
+		n = min(n, far+1)
+	}
 	l.tail = make([]float64, n)
 	if !flat {
 		for i := range l.tail {
@@ -101,6 +105,8 @@ func (l *law) beyond(i int) float64 {
 		return 1 - l.beyond(-i)
 	case i > l.reach:
 		return 0
+	case i >= len(l.tail):
+		return 2 * l.quadrant(i, 0)
 	}
 	return l.tail[i]
 }
@@ -117,7 +123,11 @@ func (l *law) quadrant(i, j int) float64 {
 	case i > l.reach || j > l.reach:
 		return 0
 	}
-	return l.quad[i*(l.reach+1)+j]
+	if n := len(l.tail); i < n && j < n {
+		return l.quad[i*n+j]
+	}
+	x, y := float64(float64(i)*l.step), float64(float64(j)*l.step)
+	return (sector(x, 0, math.Atan2(x, y)) + sector(y, 0, math.Atan2(y, x))) / (2 * math.Pi)
 }
 
 // masses appends to dst those of the cells, in their order, of noise around a point of the

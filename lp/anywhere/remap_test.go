@@ -33,7 +33,7 @@ func simpson(f func(x float64) float64, a, b float64, n int) float64 {
 // Masses of quadrants are those of the density: its integral over rows, from the corner to where it
 // is nothing.
 func TestLaw_QuadrantsAreIntegrals(t *testing.T) {
-	l := testkit.Must(newLaw(t.Context(), 0.25, true, 0))
+	l := testkit.Must(newLaw(t.Context(), 0.25, true, 20, 0))
 	for _, c := range [][2]int{{1, 1}, {2, 0}, {0, 3}, {5, 2}, {12, 12}, {40, 1}, {-3, 2}, {-2, -7}, {4, -1}} {
 		x, y := float64(c[0])/4, float64(c[1])/4
 		row := func(v float64) float64 {
