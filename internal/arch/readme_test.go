@@ -42,31 +42,41 @@ func numbered(out string) string {
 	})
 }
 
-// program makes a whole program of a block of Go: statements become the function main,
-// after the functions shown before and the imports of what is named.
-func program(block, functions string) string {
+// source makes a file of package main of a block of Go: a program's main and statements become
+// the function of that name, after the imports of what is named.
+func source(block, name string) string {
 	if strings.HasPrefix(block, "package ") {
-		return block
+		return strings.Replace(block, "func main()", "func "+name+"()", 1)
 	}
-	code := functions + "\nfunc main() {\n" + block + "}\n"
+	if !strings.HasPrefix(block, "func ") {
+		block = "func " + name + "() {\n" + block + "}\n"
+	}
 	imports := "package main\n\n"
 	for _, p := range slices.Concat([]string{"context", "fmt", "log", "os", "slices"}, slices.Sorted(maps.Keys(rooms))) {
-		if regexp.MustCompile(`\b` + path.Base(p) + `\.`).MatchString(code) {
+		if regexp.MustCompile(`\b` + path.Base(p) + `\.`).MatchString(block) {
 			if _, public := rooms[p]; public {
 				p = module + "/" + p
 			}
 			imports += fmt.Sprintf("import %q\n", p)
 		}
 	}
-	return imports + code
+	return imports + block
 }
 
-// TestReadme_ProgramsRun runs every block of Go on both pages, each as [program] makes
-// it, and compares what it prints with the indented lines below it.
+// TestReadme_ProgramsRun runs every block of Go on both pages, a file each of one program, as
+// [source] makes it, and compares what it prints with the indented lines below it.
 func TestReadme_ProgramsRun(t *testing.T) {
 	touch(t)
+	type shown struct{ page, block, said string }
+	var programs []shown
+	fix := regexp.MustCompile(`Release\(nil, metric\.LatLon{Lat: (\S+), Lon: (\S+)}`)
+	dir, files, calls := t.TempDir(), []string{"run"}, ""
+	write := func(name, source string) {
+		files = append(files, filepath.Join(dir, name+".go"))
+		testkit.Check(t, os.WriteFile(files[len(files)-1], []byte(source), 0o644))
+	}
 	for name, want := range map[string]int{"README.md": 2, "examples/README.md": 5} {
-		text, functions, count := page(name), "", 0
+		text, count := page(name), 0
 		blocks := regexp.MustCompile("(?s)```go\n(.*?)```\n\n?((?:    [^\n]*\n)*)").FindAllStringSubmatch(text, -1)
 		if len(blocks) != strings.Count(text, "```go") {
 			t.Errorf("%s: %d blocks, want %d", name, len(blocks), strings.Count(text, "```go"))
@@ -76,36 +86,40 @@ func TestReadme_ProgramsRun(t *testing.T) {
 			if formatted, err := format.Source([]byte(block)); err != nil || string(formatted) != block {
 				t.Errorf("%s: not formatted (%v):\n%s", name, err, block)
 			}
+			function := fmt.Sprintf("program%d", len(files))
+			write(function, source(block, function))
 			if strings.HasPrefix(block, "func ") {
-				functions += block
 				continue
 			}
 			count++
-			file := filepath.Join(t.TempDir(), "main.go")
-			if err := os.WriteFile(file, []byte(program(block, functions)), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			cmd := exec.Command("go", "run", file)
-			cmd.Dir = root
-			out, err := cmd.CombinedOutput()
-			if err != nil {
-				t.Fatalf("%s: %v\n%s\n%s", name, err, out, block)
-			}
-			if numbered(string(out)) != numbered(said) {
-				t.Errorf("%s says\n%s\nand what is printed is\n%s", name, said, out)
-			}
-			if name == "README.md" && count == 1 {
-				fix := regexp.MustCompile(`Lat: (\S+), Lon: (\S+)}`).FindStringSubmatch(block)
-				if n := strings.Count(block, "\n"); n != 6 || strings.Contains(string(out), fix[1]+" "+fix[2]) {
-					t.Errorf("a fix in %d lines, want 6, of which comes %s", n, out)
-				}
-				if digits := regexp.MustCompile(`\{\S+\.\d{1,7} \S+\.\d{1,7}\} `); !digits.Match(out) || !digits.MatchString(said) {
-					t.Errorf("digits beyond those of the grid: %s", out)
-				}
+			programs, calls = append(programs, shown{name, block, said}), calls+function+`(); print("\x00");`
+			if name == "README.md" && count == 1 && (strings.Count(block, "\n") != 6 || !fix.MatchString(block)) {
+				t.Errorf("no fix in six lines:\n%s", block)
 			}
 		}
 		if count != want {
 			t.Errorf("%s has %d programs, want %d", name, count, want)
+		}
+	}
+	write("main", "package main\n\nfunc main() { "+calls+" }\n")
+	cmd := exec.Command("go", files...)
+	cmd.Dir = root
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for i, out := range strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00") {
+		p := programs[i]
+		if numbered(out) != numbered(p.said) {
+			t.Errorf("%s says\n%s\nand what is printed is\n%s", p.page, p.said, out)
+		}
+		if at := fix.FindStringSubmatch(p.block); at != nil {
+			if strings.Contains(out, at[1]+" "+at[2]) {
+				t.Errorf("of a fix comes %s", out)
+			}
+			if digits := regexp.MustCompile(`\{\S+\.\d{1,7} \S+\.\d{1,7}\} `); !digits.MatchString(out) || !digits.MatchString(p.said) {
+				t.Errorf("digits beyond those of the grid: %s", out)
+			}
 		}
 	}
 }

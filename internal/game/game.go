@@ -119,62 +119,23 @@ func (g *Game) Round(ctx context.Context, prior []float64, answer []int, loss []
 	return g.round(ctx, prior, answer, loss, nil)
 }
 
+// fewOutputs are so few that a cell's costs are added up output by output, over many cells.
+const fewOutputs = 16
+
 // round is Round for answers among the outputs that lists has for the cell; nil: all.
 func (g *Game) round(ctx context.Context, prior []float64, answer []int, loss []float64, lists [][]int) error {
-	size, width := 16, g.K
+	size, best := 16, g.likely
 	if lists != nil { // rows of distances are read for many cells at once
-		size, width = 128, len(slices.MaxFunc(lists, func(a, b []int) int { return cmp.Compare(len(a), len(b)) }))
+		size = 128
+	} else if g.K <= fewOutputs {
+		size, best = 64, g.plain
 	}
-	blas := blas32.Implementation()
 	err := parallel.Chunks(ctx, g.C, size, g.Workers, nil, func(_, lo, hi int) {
-		cost, total := make([]float32, (hi-lo)*width), make([]float32, hi-lo)
-		for x, z := range prior {
-			for i, p := range g.Mass[x*g.C+lo : x*g.C+hi] {
-				total[i] = max(total[i], float32(z)*p)
-			}
+		var of [][]int
+		if lists != nil {
+			of = lists[lo:hi]
 		}
-		for x, z := range prior {
-			if x%256 == 0 && ctx.Err() != nil {
-				return
-			}
-			if z == 0 {
-				continue
-			}
-			from := g.Dist[x*g.K : (x+1)*g.K]
-			for i, p := range g.Mass[x*g.C+lo : x*g.C+hi] {
-				// What is next to nothing beside the most likely input hardly changes
-				// the answer.
-				v := float32(z) * p
-				if v <= 1e-6*total[i] {
-					continue
-				}
-				if lists == nil {
-					blas.Saxpy(g.K, v, from, 1, cost[i*g.K:], 1)
-					continue
-				}
-				to := cost[i*width : (i+1)*width]
-				for e, j := range lists[lo+i] {
-					to[e] += float32(v * from[j])
-				}
-			}
-		}
-		for i, likely := range total {
-			if likely == 0 {
-				continue // it is too far from all that matters
-			}
-			best, sums := 0, cost[i*width:(i+1)*width]
-			if lists != nil {
-				sums = sums[:len(lists[lo+i])]
-			}
-			for j, v := range sums {
-				if v < sums[best] {
-					best = j
-				}
-			}
-			if answer[lo+i] = best; lists != nil {
-				answer[lo+i] = lists[lo+i][best]
-			}
-		}
+		best(ctx, prior, lo, answer[lo:hi], of)
 	})
 	if err != nil {
 		return err
@@ -188,4 +149,89 @@ func (g *Game) round(ctx context.Context, prior []float64, answer []int, loss []
 			loss[x] = sum
 		}
 	})
+}
+
+// plain finds the best answers of the cells from lo on, from all costs.
+func (g *Game) plain(ctx context.Context, prior []float64, lo int, answer []int, _ [][]int) {
+	blas, cells := blas32.Implementation(), len(answer)
+	cost := make([]float32, cells*g.K)
+	for x, z := range prior {
+		if x%256 == 0 && ctx.Err() != nil {
+			return
+		}
+		if z == 0 {
+			continue
+		}
+		mass := g.Mass[x*g.C+lo:][:cells]
+		for j, d := range g.Dist[x*g.K : (x+1)*g.K] {
+			blas.Saxpy(cells, float32(z)*d, mass, 1, cost[j*cells:], 1)
+		}
+	}
+	for i, at := range answer {
+		// Where a cell is too far from all that matters, all costs are 0.
+		for j := range g.K {
+			if cost[j*cells+i] < cost[at*cells+i] {
+				at = j
+			}
+		}
+		answer[i] = at
+	}
+}
+
+// likely is plain without what is next to nothing beside the most likely input: it hardly
+// changes the answer. lists has the outputs of each cell that are looked at; nil: all.
+func (g *Game) likely(ctx context.Context, prior []float64, lo int, answer []int, lists [][]int) {
+	blas, cells, width := blas32.Implementation(), len(answer), g.K
+	if lists != nil {
+		width = len(slices.MaxFunc(lists, func(a, b []int) int { return cmp.Compare(len(a), len(b)) }))
+	}
+	cost, total := make([]float32, cells*width), make([]float32, cells)
+	for x, z := range prior {
+		if z == 0 {
+			continue
+		}
+		for i, p := range g.Mass[x*g.C+lo:][:cells] {
+			total[i] = max(total[i], float32(z)*p)
+		}
+	}
+	for x, z := range prior {
+		if x%256 == 0 && ctx.Err() != nil {
+			return
+		}
+		if z == 0 {
+			continue
+		}
+		from := g.Dist[x*g.K : (x+1)*g.K]
+		for i, p := range g.Mass[x*g.C+lo:][:cells] {
+			v := float32(z) * p
+			if v <= 1e-6*total[i] {
+				continue
+			}
+			if lists == nil {
+				blas.Saxpy(g.K, v, from, 1, cost[i*g.K:], 1)
+				continue
+			}
+			to := cost[i*width : (i+1)*width]
+			for e, j := range lists[i] {
+				to[e] += float32(v * from[j])
+			}
+		}
+	}
+	for i, likely := range total {
+		if likely == 0 {
+			continue // it is too far from all that matters
+		}
+		best, sums := 0, cost[i*width:(i+1)*width]
+		if lists != nil {
+			sums = sums[:len(lists[i])]
+		}
+		for j, v := range sums {
+			if v < sums[best] {
+				best = j
+			}
+		}
+		if answer[i] = best; lists != nil {
+			answer[i] = lists[i][best]
+		}
+	}
 }

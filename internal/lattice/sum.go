@@ -60,7 +60,9 @@ type Sum struct {
 	offset  int64   // of S from the sum of centered values
 	width   int64   // the largest distance of two values of one part
 	buffer  []complex128
-	top     float64 // the largest value of S
+	coarse  []complex128 // e^(2 pi i k/len), or nil
+	fine    []complex128 // e^(2 pi i k/L), up to 1 of coarse
+	top     float64      // the largest value of S
 }
 
 // tilted is a Part with masses that sum to 1, about, and centered values.
@@ -144,7 +146,30 @@ func New(ctx context.Context, parts []Part, at int64) (*Sum, error) {
 		}
 	}
 	s.buffer = make([]complex128, len(s.parts))
+	values, half := 0, int64(1)<<(bits.Len64(uint64(s.length-1))/2)
+	for _, p := range s.parts {
+		values += len(p.at)
+	}
+	if half <= 16*int64(values) { // of some hundred waves
+		s.coarse, s.fine = make([]complex128, s.length/half), make([]complex128, half)
+		for k := range s.coarse {
+			s.coarse[k] = turn(int64(k)*half, s.length)
+		}
+		for k := range s.fine {
+			s.fine[k] = turn(int64(k), s.length)
+		}
+	}
 	return s, s.scan(ctx)
+}
+
+// turn is e^(2 pi i j/n), of a sine and a cosine of at most pi/4.
+func turn(j, n int64) complex128 {
+	quarters := (4*j + n/2) / n
+	sin, cos := math.Sincos(2 * math.Pi * (float64(j-quarters*(n/4)) / float64(n)))
+	for range quarters {
+		sin, cos = cos, -sin
+	}
+	return complex(cos, sin)
 }
 
 // tiltTo returns a tilt > 0 under which the mean is about at, at least leastTilt
@@ -238,6 +263,7 @@ func (s *Sum) scan(ctx context.Context) error {
 	end := s.length/2 + 1
 	falls := min(end, 1+s.length/2/max(1, s.width)) // j step width <= pi below
 	zero := int64(sort.Search(int(falls), func(j int) bool { return s.most(s.transforms(int64(j)), 0) < -nats }))
+	s.waves = make([]wave, 0, zero)
 	for j := range zero {
 		if j%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -279,11 +305,18 @@ func (s *Sum) scan(ctx context.Context) error {
 // transforms returns those of the parts at frequency j, each off by less than partErr
 // of its mass, until the next call.
 func (s *Sum) transforms(j int64) []complex128 {
-	f := s.buffer[:len(s.parts)]
+	f, split := s.buffer[:len(s.parts)], bits.TrailingZeros64(uint64(len(s.fine)))
 	for i, p := range s.parts {
 		var re, im float64
 		for k, a := range p.at {
-			sin, cos := math.Sincos(s.angle(j, a))
+			var sin, cos float64
+			if s.fine == nil {
+				sin, cos = math.Sincos(s.angle(j, a))
+			} else {
+				m := j * a & (s.length - 1)
+				u, v := s.coarse[m>>split], s.fine[m&int64(len(s.fine)-1)]
+				cos, sin = times(real(u), imag(u), real(v), imag(v))
+			}
 			re += float64(p.mass[k] * cos)
 			im += float64(p.mass[k] * sin)
 		}
@@ -319,7 +352,8 @@ func (s *Sum) most(f []complex128, spread float64) float64 {
 }
 
 // partErr bounds the error of a transform of n terms, for masses of 1: 2 ulps of an
-// angle of pi at most, one of its sine, and those of n sums and products.
+// angle of pi at most and one of its sine, or of two angles of pi/4 and their product, and
+// those of n sums and products.
 func partErr(n int) float64 { return float64((float64(n) + 10) * ulp) }
 
 // keep adds the wave at frequency j.
@@ -345,9 +379,8 @@ func (s *Sum) keep(j int64, f []complex128) {
 	if j == 0 || 2*j == s.length {
 		w.one = 1
 	}
-	half := math.Sin(math.Pi * (float64(j) / float64(s.length)))
-	w.cosm1 = 2 * half * half
-	w.sin = math.Sin(s.angle(j, 1))
+	sin, cos := math.Sincos(math.Pi * (float64(j) / float64(s.length)))
+	w.cosm1, w.sin = 2*sin*sin, 2*sin*cos
 	s.waves = append(s.waves, w)
 }
 

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"math/big"
+	"math/cmplx"
 	"slices"
 	"testing"
 
@@ -220,6 +221,25 @@ func TestScan_RestIsAboveWhatIsLeftOut(t *testing.T) {
 	}
 	if left < 1000 {
 		t.Errorf("only %d sums leave something out", left)
+	}
+}
+
+// Transforms by tables of turns are those by sines and cosines of every angle.
+func TestTransforms_TablesAreNoFartherOff(t *testing.T) {
+	p := Part{Count: 3}
+	for a := range int64(100) {
+		p.At, p.Mass = append(p.At, 7*a-300), append(p.Mass, 0.01)
+	}
+	s := testkit.Must(New(t.Context(), []Part{p}, 400))
+	if len(s.fine) == 0 {
+		t.Fatal("there are no tables")
+	}
+	angles := *s
+	angles.fine, angles.buffer = nil, make([]complex128, 1)
+	for j := range s.length {
+		if d := cmplx.Abs(s.transforms(j)[0] - angles.transforms(j)[0]); d > 2*partErr(1) {
+			t.Fatalf("frequency %d: %v off", j, d)
+		}
 	}
 }
 

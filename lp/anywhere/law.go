@@ -17,7 +17,7 @@ type law struct {
 	flat  bool      // the Euclidean norm of the plane; otherwise the l1 norm, in any dimension
 	reach int       // what lies as many steps away is taken to have no mass
 	tail  []float64 // the mass of z1 >= i*step
-	quad  []float64 // that of z1 >= i*step, z2 >= j*step, at i*(reach+1) + j
+	quad  []float64 // that of z1 >= i*step, z2 >= j*step, at i*len(tail) + j
 }
 
 const (
@@ -30,9 +30,13 @@ const (
 	lawErr = 2e-10
 )
 
-func newLaw(ctx context.Context, step float64, flat bool, workers int) (*law, error) {
+// newLaw holds masses of the plane up to far steps, which quadrant finds anew beyond.
+func newLaw(ctx context.Context, step float64, flat bool, far, workers int) (*law, error) {
 	l := &law{step: step, flat: flat, reach: int(math.Ceil(reachWidths / step))}
 	n := l.reach + 1
+	if flat {
+		n = min(n, far+1)
+	}
 	l.tail = make([]float64, n)
 	if !flat {
 		for i := range l.tail {
@@ -41,59 +45,57 @@ func newLaw(ctx context.Context, step float64, flat bool, workers int) (*law, er
 		return l, nil
 	}
 	l.quad = make([]float64, n*n)
-	return l, parallel.Chunks(ctx, n, 8, workers, nil, func(_, lo, hi int) {
+	err := parallel.Chunks(ctx, n, 8, workers, nil, func(_, lo, hi int) {
 		for i := lo; i < hi && ctx.Err() == nil; i++ {
-			x := float64(float64(i) * step)
-			l.tail[i] = sector(x, 0) / math.Pi
-			for j := range i + 1 {
-				// The quadrant's first side is seen up to its corner, the second beyond.
-				y, turn := float64(float64(j)*step), math.Atan2(float64(j), float64(i))
-				v := (sector(x, turn) + sector(y, math.Pi/2-turn)) / (2 * math.Pi)
-				if i == 0 {
-					v = 0.25
-				}
-				l.quad[i*n+j], l.quad[j*n+i] = v, v
+			// The side at distance i steps as it is seen from its far end up to j steps.
+			sum, from := 0.0, 0.0
+			for j := n - 1; j >= 0; j-- {
+				to := math.Atan2(float64(i), float64(j))
+				sum += sector(float64(float64(i)*step), from, to)
+				l.quad[i*n+j], from = sum, to
 			}
+			l.tail[i] = sum / math.Pi
 		}
 	})
+	// The quadrant's first side is seen up to its corner, the second beyond.
+	for i := range n {
+		for j := range i + 1 {
+			v := (l.quad[i*n+j] + l.quad[j*n+i]) / (2 * math.Pi)
+			l.quad[i*n+j], l.quad[j*n+i] = v, v
+		}
+	}
+	l.tail[0], l.quad[0] = 0.5, 0.25
+	return l, err
 }
 
 // nodes of a Gauss-Legendre rule on [-1, 1].
-var nodes, weights = func() (x, w [12]float64) {
+var nodes, weights = func() (x, w [8]float64) {
 	quad.Legendre{}.FixedLocations(x[:], w[:], -1, 1)
 	return x, w
 }()
 
-// sector is the integral over the directions from angle turn to pi/2 of T(h/cos), T(r) =
-// (1+r) e^-r being the mass of planar noise beyond r, per angle over 2 pi: of what lies beyond a
-// line at distance h.
+// sector is the integral of T(h/sin e) over the angles e in [from, to], to at most pi/2: of planar
+// noise beyond a line at distance h > 0, e being the angle from the line's direction. T(r) =
+// (1+r) e^-r is the mass of the noise beyond r, per angle over 2 pi.
 //
-// With e the angle from the line's direction it is that of T(h/sin e), in pieces [e/2, e] up to
-// where r = h/sin e is 40. On Bernstein's ellipse of radius 4.79 about a piece, whose half-axes are
-// 2.5 and 2.3 of its half-length, the real part of e is at least e/8 and that of r positive, so that
-// |T| <= 1 + |r| < 324: twelve nodes err by at most 64/15 * 324 * 4.79^-22/(1 - 4.79^-2) < 2e-12
-// of the half-length (Trefethen 2013, Theorem 19.3), in all by less than 2e-12. The end that is
-// left out adds below 1e-15, rounding, of nodes too, below 1e-13.
-func sector(h, turn float64) float64 {
-	e := math.Pi/2 - turn
-	if h == 0 {
-		return e
-	}
+// Pieces end at e and begin at 3e/4 or above, up to where r = h/sin e is 40. On Bernstein's ellipse
+// of radius 11.9 about a piece, whose half-axes are 6 and 5.92 of its half-length, at most e/8, the
+// real part of e is between e/8 and 13e/8, so that of r positive and |T| <= 1 + |r| < 324: eight
+// nodes err by at most 64/15 * 324 * 11.9^-14/(1 - 11.9^-2) < 2e-12 of the half-length (Trefethen
+// 2013, Theorem 19.3), in all by less than 2e-12. The end that is left out adds below 1e-15,
+// rounding, of nodes and of sums of hundreds of pieces too, below 1e-12.
+func sector(h, from, to float64) float64 {
 	sum := 0.0
-	for e > 0 && h < 40*math.Sin(e) {
-		sum += gauss(h, e/2, e)
-		e /= 2
+	for to > from && h < 40*math.Sin(to) {
+		low := max(from, 0.75*to)
+		mid, half := float64((low+to)/2), float64((to-low)/2)
+		for i, x := range nodes {
+			r := h / math.Sin(mid+float64(half*x))
+			sum += float64(float64(weights[i]*half) * float64((1+r)*exact.Exp(-r)))
+		}
+		to = low
 	}
 	return sum
-}
-
-func gauss(h, from, to float64) float64 {
-	mid, half, sum := float64((from+to)/2), float64((to-from)/2), 0.0
-	for i, x := range nodes {
-		r := h / math.Sin(mid+float64(half*x))
-		sum += float64(weights[i] * float64((1+r)*exact.Exp(-r)))
-	}
-	return float64(half * sum)
 }
 
 // beyond is the mass of z1 >= i steps.
@@ -103,6 +105,8 @@ func (l *law) beyond(i int) float64 {
 		return 1 - l.beyond(-i)
 	case i > l.reach:
 		return 0
+	case i >= len(l.tail):
+		return 2 * l.quadrant(i, 0)
 	}
 	return l.tail[i]
 }
@@ -119,7 +123,11 @@ func (l *law) quadrant(i, j int) float64 {
 	case i > l.reach || j > l.reach:
 		return 0
 	}
-	return l.quad[i*(l.reach+1)+j]
+	if n := len(l.tail); i < n && j < n {
+		return l.quad[i*n+j]
+	}
+	x, y := float64(float64(i)*l.step), float64(float64(j)*l.step)
+	return (sector(x, 0, math.Atan2(x, y)) + sector(y, 0, math.Atan2(y, x))) / (2 * math.Pi)
 }
 
 // masses appends to dst those of the cells, in their order, of noise around a point of the

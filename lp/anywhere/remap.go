@@ -122,7 +122,11 @@ func build[P any](ctx context.Context, op string, on *ground[P], outputs []P, o 
 	}
 	size := m.lay(lo, hi, cmp.Or(o.Cells, mostCells))
 	prior := o.prior()
-	if m.law, err = newLaw(ctx, float64(m.cells.step()*on.rate), on.flat, o.Workers); err != nil {
+	far := 0 // from a place of the region to the last cut
+	for k, n := range m.cells.count {
+		far = max(far, m.cells.cut(k, n-1))
+	}
+	if m.law, err = newLaw(ctx, float64(m.cells.step()*on.rate), on.flat, far, o.Workers); err != nil {
 		return nil, err
 	}
 	answers, err := m.answer(ctx, op, m.rows(size, o, prior), o, began)

@@ -33,7 +33,7 @@ func simpson(f func(x float64) float64, a, b float64, n int) float64 {
 // Masses of quadrants are those of the density: its integral over rows, from the corner to where it
 // is nothing.
 func TestLaw_QuadrantsAreIntegrals(t *testing.T) {
-	l := testkit.Must(newLaw(t.Context(), 0.25, true, 0))
+	l := testkit.Must(newLaw(t.Context(), 0.25, true, 20, 0))
 	for _, c := range [][2]int{{1, 1}, {2, 0}, {0, 3}, {5, 2}, {12, 12}, {40, 1}, {-3, 2}, {-2, -7}, {4, -1}} {
 		x, y := float64(c[0])/4, float64(c[1])/4
 		row := func(v float64) float64 {
@@ -84,8 +84,10 @@ func exactLoss[P any](m *Remap[P], x []float64) float64 {
 		return math.Exp(-v) / 2
 	}
 	half := func(v float64) float64 { // of the plane
-		v = max(-100, min(100, v))
-		return 0.5 - math.Copysign(0.5-sector(math.Abs(v), 0)/math.Pi, v)
+		if v = max(-100, min(100, v)); v == 0 {
+			return 0.5
+		}
+		return 0.5 - math.Copysign(0.5-sector(math.Abs(v), 0, math.Pi/2)/math.Pi, v)
 	}
 	var quadrant func(a, b float64) float64
 	quadrant = func(a, b float64) float64 {
@@ -96,17 +98,26 @@ func exactLoss[P any](m *Remap[P], x []float64) float64 {
 			return half(a) - quadrant(a, -b)
 		case a > 100 || b > 100:
 			return 0
+		case a == 0:
+			return half(b) / 2
+		case b == 0:
+			return half(a) / 2
 		}
-		turn := math.Atan2(b, a)
-		return (sector(a, turn) + sector(b, math.Pi/2-turn)) / (2 * math.Pi)
+		return (sector(a, 0, math.Atan2(a, b)) + sector(b, 0, math.Atan2(b, a))) / (2 * math.Pi)
+	}
+	beyond := make(map[[2]int]float64)
+	for at := range lattice(c.count, 1) {
+		if m.on.flat {
+			beyond[[2]int(at)] = quadrant(cut(0, at[0]), cut(1, at[1]))
+		}
 	}
 	dist, sum := m.from(m.on.place(x), nil), 0.0
 	cell := 0
 	for at := range lattice(c.count, 0) {
 		mass := 1.0
 		if m.on.flat {
-			a, b, d, e := cut(0, at[0]), cut(0, at[0]+1), cut(1, at[1]), cut(1, at[1]+1)
-			mass = quadrant(a, d) - quadrant(a, e) - quadrant(b, d) + quadrant(b, e)
+			i, j := at[0], at[1]
+			mass = beyond[[2]int{i, j}] - beyond[[2]int{i, j + 1}] - beyond[[2]int{i + 1, j}] + beyond[[2]int{i + 1, j + 1}]
 		} else {
 			for k, i := range at {
 				mass *= tail(cut(k, i)) - tail(cut(k, i+1))
