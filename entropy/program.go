@@ -53,14 +53,14 @@ func (p priced) prove(ctx context.Context, b metric.Bimetric, alpha float64, wor
 }
 
 // budgets are alpha*rho1 of the pairs of some points, rounded up.
-func budgets(f metric.Finite, alpha float64, points []int) []float64 {
+func budgets(f metric.Finite, alpha float64, points []int) finite.Square {
 	out := make([]float64, 0, len(points)*len(points))
 	for _, u := range points {
 		for _, v := range points {
 			out = append(out, directed.MulUp(alpha, f.Distance(u, v)))
 		}
 	}
-	return out
+	return finite.Square{N: len(points), D: out}
 }
 
 // The search for prices.
@@ -167,8 +167,8 @@ func (w *work) localPairs(ctx context.Context, alpha float64, prog *ipm.Problem,
 	for ; ; prog.Inputs = prog.Inputs * 7 / 8 {
 		k := prog.Inputs
 		prog.Budget = budgets(w.near.Privacy, alpha, inputs[:k])
-		if prog.Pairs, err = direct.Pairs(ctx, k, prog.Budget, w.o.Workers); err == nil && pairs(prog)*k > localRows/2 {
-			prog.Pairs, err = direct.Nearly(ctx, k, prog.Budget, localStretch, w.o.Workers)
+		if prog.Pairs, err = direct.Pairs(ctx, prog.Budget, w.o.Workers); err == nil && pairs(prog)*k > localRows/2 {
+			prog.Pairs, err = direct.Nearly(ctx, prog.Budget, localStretch, w.o.Workers)
 		}
 		if err != nil || pairs(prog)*k <= localRows/2 {
 			return err

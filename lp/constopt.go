@@ -171,7 +171,7 @@ func newConst(ctx context.Context, b metric.Bimetric, alpha float64, o *ConstOpt
 		slices.Sort(in)
 		c.kernel.Inside[v] = slices.Compact(in)
 	}
-	if err := p.memory(bytes(n, n) + c.kernel.Bytes()); err != nil {
+	if err := p.memory(p.bytes() + c.kernel.Bytes()); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -238,8 +238,8 @@ func (c *constProgram) search(ctx context.Context, s *ConstSolution, began time.
 func (c *constProgram) try(s *ConstSolution, fraction, lambda float64, began time.Time) (float64, error) {
 	k := c.kernel.Inputs
 	c.kernel.Budget = make([]float64, k*k)
-	for i, e := range c.prog.Budget {
-		c.kernel.Budget[i] = fraction * e
+	for i := range c.kernel.Budget {
+		c.kernel.Budget[i] = fraction * c.prog.Budget.Distance(i/k, i%k)
 	}
 	before := s.Iterations
 	res := constopt.Solve(c.ctx, &c.kernel, ipm.Settings{

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
@@ -68,9 +69,10 @@ func (p *problem) needed() time.Duration {
 	start := time.Now()
 	// The context of the limit has not begun; a few rows are quick.
 	_ = parallel.Chunks(context.Background(), min(p.n, sampledRows), 4, p.o.Workers, nil, func(_, lo, hi int) {
-		f, best := make([]float64, p.n), 0.0
+		f, best, row := make([]float64, p.n), 0.0, []float64{}
 		for u := lo; u < hi; u++ {
-			factors(p.budget[u*p.n:(u+1)*p.n], f)
+			row = finite.Row(p.budget, u, row)
+			factors(row, f)
 			for w := range p.m {
 				for v, q := range p.scaled[w*p.n : (w+1)*p.n] {
 					if t := f[v] * q; t > best {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/lp/internal/kernel"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -150,11 +151,7 @@ func (e *extension) take(k *kernel.Kernel) error {
 	return nil
 }
 
-// pairwise are budgets as distances, those from point i being row i. They may be infinite.
-type pairwise struct {
-	n int
-	d []float64
-}
+// bounded are budgets as distances, none of which is infinite.
+type bounded struct{ finite.Metric }
 
-func (p pairwise) Len() int                  { return p.n }
-func (p pairwise) Distance(i, j int) float64 { return min(p.d[i*p.n+j], endless) }
+func (b bounded) Distance(i, j int) float64 { return min(b.Metric.Distance(i, j), endless) }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/heap"
 	"github.com/metricdp/metricdp/internal/ipm"
 	"github.com/metricdp/metricdp/internal/parallel"
@@ -50,9 +51,9 @@ func (g *merged) support(most float64) (support [][]int32, decay []float64) {
 	decay = make([]float64, n*m)
 	kept := make([][]int32, n)
 	err := parallel.Chunks(g.ctx, n, 16, g.o.Workers, nil, func(_, lo, hi int) {
-		least, order := make([]float64, m), make([]int, m)
+		least, order, budget := make([]float64, m), make([]int, m), []float64{}
 		for u := lo; u < hi; u++ {
-			budget := g.prog.Budget[u*n : (u+1)*n]
+			budget = finite.Row(g.prog.Budget, u, budget)
 			for w := range least {
 				least[w], order[w] = budget[home[w]], w
 			}
@@ -122,7 +123,7 @@ func (g *merged) tie(home int, ends [][]int32, has []bool) {
 		u := h.Pop()
 		order = append(order, u)
 		for _, v := range ends[u] {
-			if d := key[u] + g.prog.Budget[int(u)*g.n+int(v)]; d < key[v] {
+			if d := key[u] + g.prog.Budget.Distance(int(u), int(v)); d < key[v] {
 				key[v], parent[v] = d, u
 				h.Push(v)
 			}
@@ -154,7 +155,7 @@ func (g *merged) clip(x, decay []float64) error {
 			}
 			most := 0.0
 			for _, v := range inner {
-				most = max(most, x[v]*math.Exp(-g.prog.Budget[u*n+int(v)]))
+				most = max(most, x[v]*math.Exp(-g.prog.Budget.Distance(u, int(v))))
 			}
 			x[u] = min(x[u], most)
 		}
@@ -194,11 +195,10 @@ func (g *merged) complete(res *ipm.Result) error {
 	}
 	from := make([][]int32, n)
 	err := parallel.Chunks(g.late, n, 16, g.o.Workers, nil, func(_, lo, hi int) {
+		var row []float64
 		for u := lo; u < hi; u++ {
-			row := g.prog.Budget[u*n : (u+1)*n]
-			list := slices.DeleteFunc(slices.Clone(rich), func(v int32) bool { return int(v) == u })
-			slices.SortFunc(list, func(a, b int32) int { return cmp.Or(cmp.Compare(row[a], row[b]), cmp.Compare(a, b)) })
-			from[u] = slices.Clone(list[:min(suppliers, len(list))])
+			row = finite.Row(g.prog.Budget, u, row)
+			from[u] = nearest(row, rich, u)
 		}
 	})
 	if err != nil {
@@ -218,7 +218,7 @@ func (g *merged) complete(res *ipm.Result) error {
 			if !(need > 0 && spare > 0) {
 				return
 			}
-			factor := directed.ExpUp(g.prog.Budget[u*n+v])
+			factor := directed.ExpUp(g.prog.Budget.Distance(u, v))
 			if f := min(need, spare/factor); f > 0 && factor <= math.MaxFloat64 {
 				c[u] = directed.AddDown(c[u], f)
 				c[v] = directed.SubDown(c[v], directed.MulUp(f, factor))
@@ -254,4 +254,18 @@ func (g *merged) complete(res *ipm.Result) error {
 	}
 	res.Lower = max(0, directed.DivDown(sum, mass))
 	return nil
+}
+
+// nearest are the suppliers of u with the least budgets, in their order.
+func nearest(budget []float64, rich []int32, u int) []int32 {
+	list := make([]int32, 0, suppliers+1)
+	order := func(a, b int32) int { return cmp.Or(cmp.Compare(budget[a], budget[b]), cmp.Compare(a, b)) }
+	for _, v := range rich {
+		if int(v) == u || len(list) == suppliers && order(v, list[suppliers-1]) > 0 {
+			continue
+		}
+		at, _ := slices.BinarySearchFunc(list, v, order)
+		list = slices.Insert(list, at, v)[:min(suppliers, len(list)+1)]
+	}
+	return list
 }

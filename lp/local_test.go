@@ -126,7 +126,7 @@ func TestComplete_RoundsDown(t *testing.T) {
 			z = []float64{.5, .5}
 		}
 		had := []float64{directed.MulDown(z[0], g.scaled[0]), directed.MulDown(z[1], g.scaled[1])}
-		factor := directed.ExpUp(g.prog.Budget[1])
+		factor := directed.ExpUp(g.prog.Budget.Distance(0, 1))
 		y := []float64{had[0] + 3*had[1], had[1] / 2} // 1 gives all it has
 		switch i % 3 {
 		case 1: // none has any to spare

@@ -2,10 +2,10 @@ package lp
 
 import (
 	"math"
-	"slices"
 
 	"github.com/metricdp/metricdp/internal/direct"
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/ipm"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/metric"
@@ -49,9 +49,9 @@ type merged struct {
 // O(n^2).
 func (p *problem) merge(threshold float64) *merged {
 	g := &merged{problem: p}
-	g.class, g.first = classes(p.n, p.budget, threshold)
+	g.class, g.first = classes(p.budget, threshold)
 	for i, c := range g.class {
-		g.spread = max(g.spread, p.budget[g.first[c]*p.n+i])
+		g.spread = max(g.spread, p.budget.Distance(g.first[c], i))
 	}
 	g.prog = ipm.Problem{Inputs: max(len(g.first), 2), Outputs: p.m, Loss: p.scaled, Class: g.class, Prior: p.o.Prior}
 	return g
@@ -89,7 +89,7 @@ func (g *merged) prepare() error {
 }
 
 // fits refuses an engine that takes too much memory.
-func (g *merged) fits(engine float64) error { return g.memory(bytes(g.n, g.m) + engine) }
+func (g *merged) fits(engine float64) error { return g.memory(g.bytes() + engine) }
 
 // sampled is how many pairs looksDense looks at: where nine in ten are implied,
 // as they must be for sparse factors, less than half of them are found so with a
@@ -100,11 +100,13 @@ const sampled = 256
 func (g *merged) looksDense() bool {
 	r := random.Seeded(1) // any: the choice matters to the speed of an error alone
 	implied := 0
+	var du, dv []float64
 	for range sampled {
 		u, v := r.IntN(g.n), r.IntN(g.n)
-		e := g.budget[u*g.n+v] * (1 + 0x1p-40)
-		for z := range g.n {
-			if a, b := g.budget[u*g.n+z], g.budget[z*g.n+v]; a+b <= e && a > 0 && b > 0 {
+		du, dv = finite.Row(g.budget, u, du), finite.Row(g.budget, v, dv)
+		e := du[v] * (1 + 0x1p-40)
+		for z, a := range du {
+			if b := dv[z]; a+b <= e && a > 0 && b > 0 {
 				implied++
 				break
 			}
@@ -123,12 +125,14 @@ func (g *merged) bound(lower float64) float64 {
 
 // classes numbers the single-linkage clusters by their first members. Inputs at
 // budget 0 are always joined.
-func classes(n int, budget []float64, threshold float64) (class, first []int) {
+func classes(budget finite.Metric, threshold float64) (class, first []int) {
+	n := budget.Len()
 	class = make([]int, n)
 	for i := range class {
 		class[i] = -1
 	}
 	var stack []int
+	var row []float64
 	for i := range n {
 		if class[i] >= 0 {
 			continue
@@ -138,8 +142,9 @@ func classes(n int, budget []float64, threshold float64) (class, first []int) {
 		for len(stack) > 0 {
 			u := stack[len(stack)-1]
 			stack = stack[:len(stack)-1]
-			for v := range n {
-				if e := budget[u*n+v]; class[v] < 0 && (e < threshold || e == 0) {
+			row = finite.Row(budget, u, row)
+			for v, e := range row {
+				if class[v] < 0 && (e < threshold || e == 0) {
 					class[v] = k
 					stack = append(stack, v)
 				}
@@ -163,68 +168,114 @@ func classes(n int, budget []float64, threshold float64) (class, first []int) {
 func (g *merged) impose() error {
 	k := len(g.first)
 	if k == 1 {
-		g.prog.Budget, g.prog.Pairs = []float64{0, 1, 1, 0}, [][]int32{{1}, nil}
+		g.prog.Budget, g.prog.Pairs = finite.Square{N: 2, D: []float64{0, 1, 1, 0}}, [][]int32{{1}, nil}
 		return nil
 	}
-	g.prog.Budget = g.budgets()
 	var err error
-	g.prog.Pairs, err = g.shortest(k, g.prog.Budget)
+	g.prog.Budget, g.prog.Pairs, err = g.shortest(g.budgets())
 	return err
 }
 
 // budgets are those between classes, and sets their ceilings.
-func (g *merged) budgets() []float64 {
+func (g *merged) budgets() finite.Metric {
 	if len(g.first) == g.n {
 		return g.budget
 	}
-	g.prog.Ceiling = func(c, d int) float64 { return g.budget[g.first[c]*g.n+g.first[d]] }
+	g.prog.Ceiling = func(c, d int) float64 { return g.budget.Distance(g.first[c], g.first[d]) }
 	return g.between()
 }
 
 // between is the least budget between members of every two classes.
-func (g *merged) between() []float64 {
-	n, k := g.n, len(g.first)
-	least := slices.Repeat([]float64{math.Inf(1)}, k*k)
+func (g *merged) between() finite.Metric {
+	k := len(g.first)
+	j := joined{g.budget, g.class, make([][]int, k)}
 	for i, c := range g.class {
-		row := least[c*k : (c+1)*k]
-		for j, d := range g.class {
-			row[d] = min(row[d], g.budget[i*n+j])
+		j.members[c] = append(j.members[c], i)
+	}
+	if !g.stores() {
+		return j
+	}
+	s := finite.Square{N: k, D: make([]float64, k*k)}
+	for c := range k {
+		j.DistancesFrom(c, s.D[c*k:(c+1)*k:(c+1)*k])
+	}
+	return s
+}
+
+// joined are budgets between classes.
+type joined struct {
+	budget  finite.Metric
+	class   []int
+	members [][]int
+}
+
+func (j joined) Len() int { return len(j.members) }
+
+func (j joined) Distance(c, d int) float64 {
+	least := math.Inf(1)
+	for _, u := range j.members[c] {
+		for _, v := range j.members[d] {
+			least = min(least, j.budget.Distance(u, v))
 		}
-		row[c] = 0
 	}
 	return least
 }
 
-// shortest replaces d by shortest paths, rounded up, where it is no metric, and
-// returns the pairs that imply the others.
-func (p *problem) shortest(k int, d []float64) ([][]int32, error) {
-	pairs, err := direct.Pairs(p.ctx, k, d, p.o.Workers)
+func (j joined) DistancesFrom(c int, dst []float64) []float64 {
+	dst = finite.Grow(dst, len(j.members))
+	for d := range dst {
+		dst[d] = math.Inf(1)
+	}
+	var from []float64
+	for _, u := range j.members[c] {
+		from = finite.Row(j.budget, u, from)
+		for v, d := range j.class {
+			dst[d] = min(dst[d], from[v])
+		}
+	}
+	dst[c] = 0
+	return dst
+}
+
+// shortest returns d, or where it is no metric its shortest paths, rounded up, and the pairs
+// that imply the others.
+func (p *problem) shortest(d finite.Metric) (finite.Metric, [][]int32, error) {
+	pairs, err := direct.Pairs(p.ctx, d, p.o.Workers)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if ok, err := direct.Metric(p.ctx, k, d, pairs, p.o.Workers); ok || err != nil {
-		return pairs, err
+	if ok, err := direct.Metric(p.ctx, d, pairs, p.o.Workers); ok || err != nil {
+		return d, pairs, err
 	}
+	k := d.Len()
 	var edges []metric.Edge
 	for u, list := range pairs {
 		for _, v := range list {
-			edges = append(edges, metric.Edge{I: u, J: int(v), Length: min(d[u*k+int(v)], endless)})
+			edges = append(edges, metric.Edge{I: u, J: int(v), Length: min(d.Distance(u, int(v)), endless)})
 		}
 	}
 	g, err := metric.NewGraphEdges(p.ctx, k, edges)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var row []float64
+	s, stored := d.(finite.Square)
+	if !stored {
+		if err := p.memory(p.bytes() + float64(8*float64(k)*float64(k))); err != nil {
+			return nil, nil, err
+		}
+		s = finite.Square{N: k, D: make([]float64, k*k)}
+	}
+	var row, whole []float64
 	for u := range k {
-		row = g.DistancesFrom(u, row)
+		row, whole = g.DistancesFrom(u, row), finite.Row(d, u, whole)
 		for v, length := range row {
 			// A path has fewer than k edges: its length is a sum that rounds fewer
 			// than k times.
-			d[u*k+v] = min(d[u*k+v], directed.MulUp(length, 1+float64(k)*0x1p-52))
+			s.D[u*k+v] = min(whole[v], directed.MulUp(length, 1+float64(k)*0x1p-52))
 		}
 	}
-	return direct.Pairs(p.ctx, k, d, p.o.Workers)
+	pairs, err = direct.Pairs(p.ctx, s, p.o.Workers)
+	return s, pairs, err
 }
 
 // endless is a budget above which there is no difference.

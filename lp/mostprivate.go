@@ -11,6 +11,7 @@ import (
 	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/bitset"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/metric"
@@ -332,7 +333,7 @@ func (s *levelSearch) separate(ctx context.Context) error {
 		}
 		copy(flat[x*n:], row)
 	}
-	class, first := classes(n, flat, 0)
+	class, first := classes(finite.Square{N: n, D: flat}, 0)
 	value, rows := 0.0, make([][]float64, len(first))
 	for c, x := range first {
 		rows[c] = make([]float64, m)

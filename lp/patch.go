@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/ipm"
 	"github.com/metricdp/metricdp/lp/internal/kernel"
 	"github.com/metricdp/metricdp/metric"
@@ -38,7 +39,7 @@ var patchRadii = []float64{3, 4.5, 6.5, 9, 12.5, 17, 24, 34, 48, math.Inf(1)}
 // patch solves the local program around center, at which the mechanism loses worst, and keeps
 // its bound where it is the best.
 func (e *extension) patch(center int, worst float64) error {
-	from := e.budget[center*e.n : (center+1)*e.n]
+	from := finite.Row(e.budget, center, nil)
 	inputs, reach, err := e.ball(from)
 	if err != nil || len(inputs) < 2 {
 		return err
@@ -120,7 +121,7 @@ func (e *extension) ball(from []float64) (inputs []int, reach float64, err error
 				ball = append(ball, x)
 			}
 		}
-		f, err := metric.Subset(pairwise{e.n, e.budget}, ball)
+		f, err := metric.Subset(bounded{e.budget}, ball)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -193,10 +194,10 @@ func (e *extension) undominated(inputs []int, slack float64) (outputs []int, mos
 // lift returns a bound for the inputs and all outputs, from the prices of some outputs.
 func (e *extension) lift(inputs, outputs []int, proof *prices) (float64, error) {
 	n := len(inputs)
-	budget := make([]float64, n*n)
+	budget := finite.Square{N: n, D: make([]float64, n*n)}
 	for i, u := range inputs {
 		for j, v := range inputs {
-			budget[i*n+j] = e.budget[u*e.n+v]
+			budget.D[i*n+j] = e.budget.Distance(u, v)
 		}
 	}
 	var rest []int

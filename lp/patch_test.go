@@ -113,13 +113,13 @@ func TestBudgets_CeilingOfAWayIsRoundedUp(t *testing.T) {
 			return step * float64(i+j)
 		})
 		p := testkit.Must(read(t.Context(), "lp: Optimal", metric.Same(f), .3, nil))
-		way := new(big.Float).SetPrec(200).SetFloat64(p.budget[1])
-		way.Add(way, big.NewFloat(p.budget[3+2]))
+		way := new(big.Float).SetPrec(200).SetFloat64(p.budget.Distance(0, 1))
+		way.Add(way, big.NewFloat(p.budget.Distance(1, 2)))
 		g := p.merge(0)
 		if err := g.impose(); err != nil {
 			t.Fatal(err)
 		}
-		if got := g.prog.Budget[2]; big.NewFloat(got).Cmp(way) < 0 || got > .3*4*step*(1+1e-12) {
+		if got := g.prog.Budget.Distance(0, 2); big.NewFloat(got).Cmp(way) < 0 || got > .3*4*step*(1+1e-12) {
 			t.Errorf("step %v: %v is not %v", step, got, way)
 		}
 	}
@@ -160,7 +160,7 @@ func TestImpose_ShortestPathsBetweenClasses(t *testing.T) {
 		for c, list := range g.prog.Pairs {
 			along[c*k+c] = 0
 			for _, d := range list {
-				along[c*k+int(d)], along[int(d)*k+c] = g.prog.Budget[c*k+int(d)], g.prog.Budget[c*k+int(d)]
+				along[c*k+int(d)], along[int(d)*k+c] = g.prog.Budget.Distance(c, int(d)), g.prog.Budget.Distance(c, int(d))
 			}
 		}
 		for _, m := range [][]float64{want, along} {
@@ -174,7 +174,7 @@ func TestImpose_ShortestPathsBetweenClasses(t *testing.T) {
 		}
 		for c := range k {
 			for d := range k {
-				got, ceiling := g.prog.Budget[c*k+d], g.prog.Budget[c*k+d]
+				got, ceiling := g.prog.Budget.Distance(c, d), g.prog.Budget.Distance(c, d)
 				if g.prog.Ceiling != nil {
 					ceiling = g.prog.Ceiling(c, d)
 				}

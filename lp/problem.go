@@ -31,8 +31,8 @@ type problem struct {
 	bare      bool          // nothing is looked for beside the program
 	n, m      int           // inputs, outputs
 
-	// budget is alpha*rho1 of every pair of inputs, rounded up.
-	budget []float64
+	// budget is alpha*rho1 of every pair of inputs, rounded up: a finite.Square where those fit.
+	budget finite.Metric
 	// loss[w*n+u] is that of output w at input u; scaled is the same
 	// times 2^-exp, the largest being near 1.
 	loss, scaled []float64
@@ -48,9 +48,44 @@ func (p *problem) lossUnit() metric.Unit {
 }
 
 // bytes is what a problem of n inputs and m outputs keeps, besides an engine:
-// budgets, of classes too, losses, and two channels.
-func bytes(n, m int) float64 {
+// losses and two channels, and where they are stored budgets, of classes too.
+func bytes(n, m int, stored bool) float64 {
+	if !stored {
+		return float64(32 * float64(n) * float64(m))
+	}
 	return float64(16 * float64(n) * float64(n+2*m))
+}
+
+// leastComputed is the number of inputs from which on budgets that do not fit are computed
+// when they are asked for. Tests lower it.
+var leastComputed = 4096
+
+// stores tells whether budgets are stored.
+func (p *problem) stores() bool {
+	_, is := p.budget.(finite.Square)
+	return is
+}
+
+func (p *problem) bytes() float64 { return bytes(p.n, p.m, p.stores()) }
+
+// computed are budgets that are not stored.
+type computed struct {
+	metric.Finite
+	alpha float64
+}
+
+// Distance is alpha*rho1, rounded up.
+func (c computed) Distance(u, v int) float64 {
+	return directed.MulUp(c.alpha, c.Finite.Distance(u, v))
+}
+
+// DistancesFrom writes those from u to dst.
+func (c computed) DistancesFrom(u int, dst []float64) []float64 {
+	dst = finite.Grow(dst, c.Len())
+	for v, d := range finite.Row(c.Finite, u, dst) {
+		dst[v] = directed.MulUp(c.alpha, d)
+	}
+	return dst
 }
 
 // read takes the distances out of b.
@@ -60,7 +95,12 @@ func read(ctx context.Context, op string, b metric.Bimetric, alpha float64, o *O
 		return nil, err
 	}
 	p := &problem{op: op, b: b, alpha: alpha, o: set, ctx: ctx, n: b.Privacy.Len(), m: len(set.Outputs)}
-	if err := p.memory(bytes(p.n, p.m)); err != nil {
+	if p.n < leastComputed || p.memory(bytes(p.n, p.m, true)) == nil {
+		p.budget = finite.Square{N: p.n}
+	} else {
+		p.budget = computed{b.Privacy, alpha}
+	}
+	if err := p.memory(p.bytes()); err != nil {
 		return nil, err
 	}
 	p.late = linger(ctx)
@@ -80,16 +120,20 @@ func (p *problem) cause(ctx context.Context, err error) error {
 
 func (p *problem) distances(ctx context.Context) error {
 	op, b, alpha := p.op, p.b, p.alpha
-	p.budget = make([]float64, p.n*p.n)
+	budget, stored := p.budget.(finite.Square)
+	if stored {
+		budget.D = make([]float64, p.n*p.n)
+		p.budget = budget
+	}
 	p.loss, p.scaled = make([]float64, p.m*p.n), make([]float64, p.m*p.n)
 	bad := make([]error, p.n)
 	err := parallel.Chunks(p.late, p.n, 8, p.o.Workers, nil, func(_, lo, hi int) {
 		var row []float64
 		for i := lo; i < hi; i++ {
 			row, bad[i] = distances(op, "Privacy", b.Privacy, i, row)
-			for j := i + 1; j < p.n && bad[i] == nil; j++ {
+			for j := i + 1; j < p.n && bad[i] == nil && stored; j++ {
 				e := directed.MulUp(alpha, row[j])
-				p.budget[i*p.n+j], p.budget[j*p.n+i] = e, e
+				budget.D[i*p.n+j], budget.D[j*p.n+i] = e, e
 			}
 		}
 	})

@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"errors"
 	"math"
 	"math/big"
 	"runtime"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/entropy"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -31,7 +33,7 @@ func TestRead_BudgetsRoundUp(t *testing.T) {
 			for v := range 6 {
 				want := wide(0).Mul(wide(alpha), wide(f.Distance(u, v)))
 				low, _ := want.Float64()
-				if e := p.budget[u*6+v]; wide(e).Cmp(want) < 0 || e-low > 1e-15*low {
+				if e := p.budget.Distance(u, v); wide(e).Cmp(want) < 0 || e-low > 1e-15*low {
 					t.Errorf("(%d, %d): %v, exactly %v", u, v, e, want)
 				}
 			}
@@ -70,7 +72,7 @@ func TestBytes_AgainstTheHeap(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := testkit.Must(p.constant(t.Context()))
-	took, stated := testkit.Heap()-before, bytes(n, n)
+	took, stated := testkit.Heap()-before, bytes(n, n, true)
 	if took > stated || took < stated/2 {
 		t.Errorf("%.3g bytes kept, %.3g stated", took, stated)
 	}
@@ -209,6 +211,47 @@ func TestLowerBound_BelowTheOptimum(t *testing.T) {
 			if proved, err := given.Witness.Prove(t.Context(), b, alpha); err != nil || proved != given.Value {
 				t.Errorf("alpha=%v: %v, its witness %v %v", alpha, given, proved, err)
 			}
+		}
+	}
+}
+
+// Where budgets do not fit they are computed, and all that is solved is the same.
+func TestBudgets_ComputedAreThoseStored(t *testing.T) {
+	lower(t, 30, 30)
+	least := leastComputed
+	leastComputed = 30
+	t.Cleanup(func() { leastComputed = least })
+	r := random.Seeded(61)
+	for i := range testkit.Sweep(4, 40) {
+		n := 40 + r.IntN(20)
+		points := make([][]float64, n)
+		for u := range points {
+			points[u] = []float64{6 * r.Float64(), 6 * r.Float64()}
+		}
+		points[0] = points[n/2] // a class of two
+		f, alpha := space.Euclidean(points), []float64{.5, 1, 2}[i%3]
+		outputs := r.Perm(n)[:4]
+		solved := func(limit float64) *Solution {
+			p := testkit.Must(read(t.Context(), "lp: Optimal", metric.Same(f), alpha, &Options{Outputs: outputs, MemoryLimit: limit}))
+			if _, stored := p.budget.(finite.Square); stored != (limit == 0) || stored != p.stores() {
+				t.Fatalf("limit %v: stored %v", limit, stored)
+			}
+			p.o.MemoryLimit = 1e9
+			p.begin()
+			s := p.solution()
+			s.keep(testkit.Must(p.constant(t.Context())))
+			p.start(s, time.Now())
+			testkit.Check(t, p.improve(t.Context(), s, time.Now()))
+			return s
+		}
+		want := solved(0)
+		got := solved(bytes(n, 4, false))
+		if got.Objective != want.Objective || got.DualBound != want.DualBound || got.Iterations != want.Iterations || got.Iterations == 0 {
+			t.Errorf("space %d: %v computed, %v stored", i, got, want)
+		}
+		_, err := read(t.Context(), "lp: Optimal", metric.Same(f), alpha, &Options{Outputs: []int{0, 1, 2, 3}, MemoryLimit: bytes(n, 4, false) - 1})
+		if most := (*metric.MemoryError)(nil); !errors.As(err, &most) {
+			t.Errorf("space %d: error %v", i, err)
 		}
 	}
 }

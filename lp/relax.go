@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/direct"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/ipm"
 	"github.com/metricdp/metricdp/lp/internal/envelope"
 )
@@ -43,7 +44,7 @@ const (
 // relax improves s by relaxations, as long as they fit.
 func (g *merged) relax(s *Solution, began time.Time) (err error) {
 	g.prog.Budget = g.budgets()
-	if g.prog.Pairs, err = direct.Nearly(g.ctx, g.prog.Inputs, g.prog.Budget, nearly, g.o.Workers); err != nil {
+	if g.prog.Pairs, err = direct.Nearly(g.ctx, g.prog.Budget, nearly, g.o.Workers); err != nil {
 		return err
 	}
 	finest := g.o.Tolerance / 2
@@ -109,7 +110,7 @@ func (g *merged) add(x, private []float64, most float64) (added int, err error) 
 		most = 0
 	}
 	little := float64(slight*g.o.Tolerance) * most
-	f := make([]float64, k)
+	f, row := make([]float64, k), []float64{}
 	for u := range k {
 		if loss[u] <= most {
 			continue
@@ -117,7 +118,8 @@ func (g *merged) add(x, private []float64, most float64) (added int, err error) 
 		if err := g.ctx.Err(); err != nil {
 			return added, err
 		}
-		factors(g.prog.Budget[u*k:(u+1)*k], f)
+		row = finite.Row(g.prog.Budget, u, row)
+		factors(row, f)
 		for w := range g.m {
 			xw := x[w*k : (w+1)*k]
 			best, at := xw[u]*(1+1e-9), u

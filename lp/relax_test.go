@@ -96,7 +96,7 @@ func TestRelax_BoundsOfMerged(t *testing.T) {
 			return 0
 		}}
 		p := testkit.Must(read(t.Context(), "lp: Optimal", metric.Same(f), 1, o))
-		if got := p.merge(threshold).budgets()[3]; math.Abs(got-middle) > 1e-12 { // of the nearest members
+		if got := p.merge(threshold).budgets().Distance(0, 3); math.Abs(got-middle) > 1e-12 { // of the nearest members
 			t.Errorf("a budget of %v between classes at %v", got, middle)
 		}
 		whole := relaxedAt(t, p, threshold)

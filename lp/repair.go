@@ -64,7 +64,7 @@ func (g *merged) mixture(x []float64, margin float64) (float64, error) {
 	factor, room := make([][]float64, k), make([][]float64, k)
 	for u, list := range g.prog.Pairs {
 		for _, v := range list {
-			e := min(g.prog.Budget[u*k+int(v)], ipm.MaxBudget)
+			e := min(g.prog.Budget.Distance(u, int(v)), ipm.MaxBudget)
 			factor[u] = append(factor[u], math.Exp(e))
 			room[u] = append(room[u], math.Expm1(e)/float64(g.m))
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/finite"
 )
 
 // cells assigns every input to its best output.
@@ -149,13 +150,14 @@ type arm struct {
 func (p *problem) worstStar(ctx context.Context, levels []*cells, value float64) (float64, []float64) {
 	var best []arm
 	var at *cells
-	center, decay := -1, make([]float64, p.n)
+	center, decay, row := -1, make([]float64, p.n), []float64{}
 	arms, extra := make([]arm, p.m), make([]float64, p.m)
 	for x := range p.n {
 		if x > 0 && ctx.Err() != nil { // one is little, and proves more than 0
 			break
 		}
-		for u, e := range p.budget[x*p.n : (x+1)*p.n] {
+		row = finite.Row(p.budget, x, row)
+		for u, e := range row {
 			decay[u] = exact.Exp(-e)
 		}
 		for _, c := range levels {
@@ -199,7 +201,7 @@ func (p *problem) worstStar(ctx context.Context, levels []*cells, value float64)
 			continue
 		}
 		over := directed.SubDown(at.loss[w*p.n+center], at.least[center])
-		rate := directed.MulDown(over, directed.ExpDown(-p.budget[center*p.n+a.u]))
+		rate := directed.MulDown(over, directed.ExpDown(-p.budget.Distance(center, a.u)))
 		rate = directed.DivDown(rate, directed.SubUp(at.second[a.u], at.least[a.u]))
 		above = directed.AddDown(above, directed.MulDown(rate, at.second[a.u]))
 		below = directed.AddUp(below, rate)
@@ -234,13 +236,14 @@ func (p *problem) meanStars(ctx context.Context, c *cells) float64 {
 			room[u] = directed.MulDown(q, directed.SubDown(c.second[u], c.least[u]))
 		}
 	}
-	decay, cell := make([]float64, p.n), make([]float64, c.outputs)
+	decay, cell, row := make([]float64, p.n), make([]float64, c.outputs), []float64{}
 	for x, q := range prior {
 		if x > 0 && ctx.Err() != nil {
 			break // fewer stars prove less
 		}
 		clear(cell)
-		for u, e := range p.budget[x*p.n : (x+1)*p.n] {
+		row = finite.Row(p.budget, x, row)
+		for u, e := range row {
 			if decay[u] = exact.Exp(-e); room[u] > tiny && decay[u] > tiny {
 				cell[c.near[u]] += float64(room[u] * decay[u])
 			}

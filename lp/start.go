@@ -57,7 +57,7 @@ func (p *problem) start(s *Solution, began time.Time) {
 // cheap tells whether so many outputs are few enough for a mechanism to start with.
 func (p *problem) cheap(outputs int, work float64) bool {
 	n, k := float64(p.n), float64(outputs)
-	return n*n*k <= work && p.memory(bytes(p.n, p.m)+float64(24*n*n)+float64(16*n*k)) == nil
+	return n*n*k <= work && p.memory(p.bytes()+float64(24*n*n)+float64(16*n*k)) == nil
 }
 
 // tight is the mechanism of tight weights, where there is one, and after it the best

@@ -2,13 +2,14 @@
 // imply. On the shortest-path metric of a graph they are edges: what holds along
 // all of them, as privacy does, holds for every pair.
 //
-// Distances are symmetric n x n matrices, positive off the diagonal; +Inf is allowed.
+// Distances are symmetric, positive off the diagonal; +Inf is allowed.
 package direct
 
 import (
 	"context"
 	"slices"
 
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
@@ -29,17 +30,18 @@ func rounding(n int) float64 { return float64(float64(n+8) * 0x1p-52) }
 // some z is on the way from u to v, then so is the first such point, which nothing implies. A
 // pair is implied if it is so from either end. O(n^2 k), k being how many points a point has as
 // its neighbors, and O(n^2) where every point sees all others through few.
-func Pairs(ctx context.Context, n int, d []float64, workers int) ([][]int32, error) {
-	return Nearly(ctx, n, d, 1, workers)
+func Pairs(ctx context.Context, d finite.Metric, workers int) ([][]int32, error) {
+	return Nearly(ctx, d, 1, workers)
 }
 
 // Nearly is Pairs without those that a way up to stretch times as long implies.
-func Nearly(ctx context.Context, n int, d []float64, stretch float64, workers int) ([][]int32, error) {
+func Nearly(ctx context.Context, d finite.Metric, stretch float64, workers int) ([][]int32, error) {
+	n := d.Len()
 	near := make([][]int32, n)
 	err := parallel.Chunks(ctx, n, 4, workers, nil, func(_, lo, hi int) {
-		left := make([]int32, 0, n)
+		s := sight{d: d, stretch: stretch, left: make([]int32, 0, n)}
 		for u := lo; u < hi; u++ {
-			near[u] = seen(u, n, d, stretch, left)
+			near[u] = s.from(u)
 		}
 	})
 	if err != nil {
@@ -56,9 +58,19 @@ func Nearly(ctx context.Context, n int, d []float64, stretch float64, workers in
 	return pairs, nil
 }
 
-// seen lists the points that nothing implies from u, ascending. left is scratch.
-func seen(u, n int, d []float64, stretch float64, left []int32) (list []int32) {
-	du, ulps := d[u*n:(u+1)*n], stretch*(1+rounding(n))
+// sight looks from points, with scratch.
+type sight struct {
+	d       finite.Metric
+	stretch float64
+	left    []int32
+	du, dz  []float64
+}
+
+// from lists the points that nothing implies from u, ascending.
+func (s *sight) from(u int) (list []int32) {
+	n, left := s.d.Len(), s.left[:0]
+	s.du = finite.Row(s.d, u, s.du)
+	du, ulps := s.du, s.stretch*(1+rounding(n))
 	next := -1 // the nearest that is left
 	for v := range n {
 		if v != u {
@@ -69,7 +81,8 @@ func seen(u, n int, d []float64, stretch float64, left []int32) (list []int32) {
 		}
 	}
 	for next >= 0 {
-		z, uz, dz := next, du[next], d[next*n:(next+1)*n]
+		s.dz = finite.Row(s.d, next, s.dz)
+		z, uz, dz := next, du[next], s.dz
 		list = append(list, int32(z))
 		next = -1
 		kept := left[:0]
@@ -91,15 +104,18 @@ func seen(u, n int, d []float64, stretch float64, left []int32) (list []int32) {
 
 // Metric tells whether d obeys the triangle inequality up to rounding, given its
 // Pairs: enough that no way which ends in one of them is a short cut. O(n) a pair.
-func Metric(ctx context.Context, n int, d []float64, pairs [][]int32, workers int) (bool, error) {
+func Metric(ctx context.Context, d finite.Metric, pairs [][]int32, workers int) (bool, error) {
+	n := d.Len()
 	short := make([]bool, n)
 	ulps := 1 + rounding(n)
 	err := parallel.Chunks(ctx, n, 4, workers, nil, func(_, lo, hi int) {
+		var dz, dv []float64
 		for z := lo; z < hi; z++ {
-			dz := d[z*n : (z+1)*n]
+			dz = finite.Row(d, z, dz)
 			for _, v := range pairs[z] {
 				zv := dz[v]
-				for u, uv := range d[int(v)*n : (int(v)+1)*n] {
+				dv = finite.Row(d, int(v), dv)
+				for u, uv := range dv {
 					uz := dz[u]
 					if uv > (uz+zv)*ulps || uz > (uv+zv)*ulps {
 						short[z] = true

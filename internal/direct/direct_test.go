@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
@@ -118,14 +119,14 @@ func TestPairs_AreThoseThatNoOthersImply(t *testing.T) {
 	for i := range 60 {
 		for name, d := range spaces(r) {
 			n := int(math.Sqrt(float64(len(d))))
-			got := testkit.Must(Pairs(context.Background(), n, d, 1+i%3))
+			got := testkit.Must(Pairs(context.Background(), finite.Square{N: n, D: d}, 1+i%3))
 			want := plain(n, d)
 			for u := range n {
 				if !slices.Equal(got[u], want[u]) {
 					t.Fatalf("%s, n=%d: pairs of %d are %v, want %v", name, n, u, got[u], want[u])
 				}
 			}
-			if ok, err := Metric(context.Background(), n, d, got, 0); !ok || err != nil {
+			if ok, err := Metric(context.Background(), finite.Square{N: n, D: d}, got, 0); !ok || err != nil {
 				t.Fatalf("%s, n=%d: no metric, %v", name, n, err)
 			}
 		}
@@ -153,7 +154,7 @@ func TestPairs_OfADissimilarity(t *testing.T) {
 		for i, e := range d {
 			broken = broken || whole[i] < e*(1-1e-12)
 		}
-		pairs := testkit.Must(Pairs(context.Background(), n, d, 0))
+		pairs := testkit.Must(Pairs(context.Background(), finite.Square{N: n, D: d}, 0))
 		along := matrix(n, func(int, int) float64 { return math.Inf(1) })
 		for u, list := range pairs {
 			for _, v := range list {
@@ -165,7 +166,7 @@ func TestPairs_OfADissimilarity(t *testing.T) {
 				t.Fatalf("n=%d: %v along the pairs, %v along all", n, e, whole[i])
 			}
 		}
-		if ok := testkit.Must(Metric(context.Background(), n, d, pairs, 0)); ok == broken {
+		if ok := testkit.Must(Metric(context.Background(), finite.Square{N: n, D: d}, pairs, 0)); ok == broken {
 			t.Errorf("n=%d: metric %v, broken %v", n, ok, broken)
 		}
 	}
@@ -179,7 +180,7 @@ func TestNearly_KnownAnswer(t *testing.T) {
 	}{{0.66, true}, {0.67, false}} { // 1.1982, 1.2037
 		x := [][2]float64{{0, 0}, {1, c.h}, {2, 0}}
 		d := matrix(3, func(u, v int) float64 { return math.Hypot(x[u][0]-x[v][0], x[u][1]-x[v][1]) })
-		pairs := testkit.Must(Nearly(t.Context(), 3, d, 1.2, 1))
+		pairs := testkit.Must(Nearly(t.Context(), finite.Square{N: 3, D: d}, 1.2, 1))
 		if got := !slices.Contains(pairs[0], 2); got != c.implied || !slices.Contains(pairs[0], 1) || !slices.Contains(pairs[1], 2) {
 			t.Errorf("h = %v: pairs %v", c.h, pairs)
 		}

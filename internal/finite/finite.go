@@ -30,6 +30,21 @@ func Row(f Metric, i int, dst []float64) []float64 {
 	return dst
 }
 
+// Square is a metric that is stored: row i of D has the N distances from point i.
+type Square struct {
+	N int
+	D []float64
+}
+
+// Len is N.
+func (s Square) Len() int { return s.N }
+
+// Distance reads one.
+func (s Square) Distance(i, j int) float64 { return s.D[i*s.N+j] }
+
+// DistancesFrom returns a row of D.
+func (s Square) DistancesFrom(i int, _ []float64) []float64 { return s.D[i*s.N : (i+1)*s.N] }
+
 // Grow returns a slice of length n, dst where its capacity allows.
 func Grow(dst []float64, n int) []float64 {
 	if cap(dst) < n {

@@ -109,7 +109,7 @@ func TestPairs_ProofIsBelow(t *testing.T) {
 	p := square(8, 20)
 	r := testkit.Must(newPairs(t.Context(), p))
 	r.each(func(i int32, u, v int) {
-		want, _ := exact.ExpBounds(big.NewFloat(-p.Budget[u*8+v]), 260)
+		want, _ := exact.ExpBounds(big.NewFloat(-p.Budget.Distance(u, v)), 260)
 		want.Mul(want, big.NewFloat(r.b[i]))
 		if low, _ := want.Float64(); big.NewFloat(r.proof[i]).Cmp(want) > 0 || r.proof[i] < low*(1-1e-14) {
 			t.Errorf("(%d, %d): proof %v, exactly %v", u, v, r.proof[i], want)

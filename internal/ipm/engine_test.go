@@ -110,7 +110,7 @@ func TestSupport_OfAPart(t *testing.T) {
 			for _, u := range in {
 				for _, v := range p.Pairs[u] {
 					if x[v] > 0 {
-						e := math.Exp(p.Budget[int(u)*p.Inputs+int(v)])
+						e := math.Exp(p.Budget.Distance(int(u), int(v)))
 						worst = max(worst, x[u]/x[v]/e-1, x[v]/x[u]/e-1)
 					}
 				}

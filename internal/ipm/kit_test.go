@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/direct"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -15,6 +16,7 @@ import (
 // and loss.
 func program(n int, alpha float64, d func(u, v int) float64) *Problem {
 	p := &Problem{Inputs: n, Outputs: n}
+	budget := finite.Square{N: n}
 	for u := range n {
 		p.Class = append(p.Class, u)
 		for v := range n {
@@ -23,10 +25,11 @@ func program(n int, alpha float64, d func(u, v int) float64) *Problem {
 				e = d(u, v)
 			}
 			p.Loss = append(p.Loss, e)
-			p.Budget = append(p.Budget, alpha*e)
+			budget.D = append(budget.D, alpha*e)
 		}
 	}
-	p.Pairs = testkit.Must(direct.Pairs(context.Background(), n, p.Budget, 0))
+	p.Budget = budget
+	p.Pairs = testkit.Must(direct.Pairs(context.Background(), budget, 0))
 	return p
 }
 

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
@@ -19,9 +20,9 @@ import (
 // above their price to those below, between the nearest first. The sum over u of the least cost is
 // a bound of sum(z) times the loss, whatever was moved. lack is by how much, in all, the costs of an
 // output remain below the prices.
-func Lift(ctx context.Context, budget, z, y []float64, outputs, workers int, losses func(w int, to []float64)) (bound float64, lack []float64, err error) {
+func Lift(ctx context.Context, budget finite.Square, z, y []float64, outputs, workers int, losses func(w int, to []float64)) (bound float64, lack []float64, err error) {
 	n := len(z)
-	ways := waysOf(n, budget)
+	ways := waysOf(budget)
 	const size = 16
 	least := make([][]float64, (outputs+size-1)/size)
 	lack = make([]float64, outputs)
@@ -60,12 +61,12 @@ type way struct {
 	factor float64
 }
 
-// waysOf are those of all pairs of n inputs, the shortest first.
-func waysOf(n int, budget []float64) []way {
-	ways := make([]way, 0, n*n)
-	for u := range n {
-		for v := range n {
-			if f := directed.ExpUp(budget[u*n+v]); u != v && f <= math.MaxFloat64 {
+// waysOf are those of all pairs, the shortest first.
+func waysOf(budget finite.Square) []way {
+	ways := make([]way, 0, budget.N*budget.N)
+	for u := range budget.N {
+		for v := range budget.N {
+			if f := directed.ExpUp(budget.Distance(u, v)); u != v && f <= math.MaxFloat64 {
 				ways = append(ways, way{int32(u), int32(v), f})
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/exact"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
@@ -22,7 +23,7 @@ func TestMove_RoundsDown(t *testing.T) {
 		e := 3 * r.Float64()
 		was := []float64{r.Float64(), 2 + 20*r.Float64()}
 		c := slices.Clone(was)
-		move(waysOf(2, []float64{0, e, e, 0}), c, []float64{1 + r.Float64(), 1}, make([]float64, 2))
+		move(waysOf(finite.Square{N: 2, D: []float64{0, e, e, 0}}), c, []float64{1 + r.Float64(), 1}, make([]float64, 2))
 		if c[0] == was[0] {
 			continue
 		}
@@ -54,7 +55,7 @@ func TestLift_RoundsDown(t *testing.T) {
 		if trial%4 == 0 { // only the sum is rounded
 			z, loss[1] = []float64{.5, .5}, loss[1]/8
 		}
-		got, lack, err := Lift(t.Context(), []float64{0, e, e, 0}, z, y, 2, 1, func(w int, to []float64) {
+		got, lack, err := Lift(t.Context(), finite.Square{N: 2, D: []float64{0, e, e, 0}}, z, y, 2, 1, func(w int, to []float64) {
 			for i, l := range loss {
 				to[i] = float64(1+w) * l
 			}
@@ -76,7 +77,7 @@ func TestLift_RoundsDown(t *testing.T) {
 		}
 	}
 	// No float64 is 1 + 2^-54.
-	if got, _, err := Lift(t.Context(), make([]float64, 4), []float64{1, 0x1p-54}, []float64{.5, 0}, 1, 1, func(_ int, to []float64) { to[0], to[1] = 1, 1 }); !(got < .5) || err != nil {
+	if got, _, err := Lift(t.Context(), finite.Square{N: 2, D: make([]float64, 4)}, []float64{1, 0x1p-54}, []float64{.5, 0}, 1, 1, func(_ int, to []float64) { to[0], to[1] = 1, 1 }); !(got < .5) || err != nil {
 		t.Errorf("%v (%v), below .5 exactly", got, err)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/metricdp/metricdp/internal/directed"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
@@ -51,9 +52,12 @@ func newPairs(ctx context.Context, p *Problem) (*pairs, error) {
 		*t = make([]float64, len(r.v))
 	}
 	err := parallel.Chunks(ctx, n, 4, 0, nil, func(_, lo, hi int) {
+		var du, dv []float64
 		for u := lo; u < hi; u++ {
+			du = finite.Row(p.Budget, u, du)
 			for i := r.start[u]; i < r.start[u+1]; i++ {
-				r.set(i, u, p)
+				dv = finite.Row(p.Budget, int(r.v[i]), dv)
+				r.set(i, u, p, du, dv)
 			}
 		}
 	})
@@ -109,10 +113,10 @@ func (r *pairs) within(inputs, place []int32) *pairs {
 	return p
 }
 
-// set fills in the pair at i, one of u.
-func (r *pairs) set(i int32, u int, p *Problem) {
+// set fills in the pair at i, one of u, from the budgets of its ends.
+func (r *pairs) set(i int32, u int, p *Problem, du, dv []float64) {
 	v := int(r.v[i])
-	d := p.Budget[u*r.n+v]
+	d := du[v]
 	ceiling := d
 	if p.Ceiling != nil {
 		ceiling = p.Ceiling(u, v)
@@ -122,8 +126,7 @@ func (r *pairs) set(i int32, u int, p *Problem) {
 	r.proof[i] = directed.MulDown(r.b[i], directed.ExpDown(-ceiling))
 	// How much longer the shortest way over a third input is.
 	detour := math.Inf(1)
-	dv := p.Budget[v*r.n : (v+1)*r.n]
-	for z, uz := range p.Budget[u*r.n : (u+1)*r.n] {
+	for z, uz := range du {
 		if s := uz + dv[z]; s < detour && z != u && z != v {
 			detour = s
 		}

@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
@@ -234,7 +235,7 @@ func (p *point) start() error {
 	if p.prob.Support != nil {
 		rate = .4 // rows then lack less of their sums
 	}
-	norm, value := make([]float64, n), make([]float64, n)
+	norm, value, row := make([]float64, n), make([]float64, n), make([]float64, n)
 	for w := range p.m {
 		home, least := 0, math.Inf(1)
 		for i, l := range p.lossOf(w) {
@@ -242,7 +243,8 @@ func (p *point) start() error {
 				home, least = p.prob.Class[i], l
 			}
 		}
-		for u, e := range p.prob.Budget[home*n : (home+1)*n] {
+		row = finite.Row(p.prob.Budget, home, row)
+		for u, e := range row {
 			value[u] = math.Exp(-rate * min(e, MaxBudget))
 			norm[u] += value[u]
 		}
@@ -304,7 +306,7 @@ func (p *point) startRows(w int) {
 	c.each(func(i int32, u, v int) {
 		// omega (b g[v] + a g[u]) / (b^2 - a^2), with b^2 - a^2 =
 		// b^2 (1 - exp(-2e)) that neither cancels nor overflows.
-		a, b, e := c.a[i], c.b[i], min(p.prob.Budget[int(inputs[u])*p.n+int(inputs[v])], MaxBudget)
+		a, b, e := c.a[i], c.b[i], min(p.prob.Budget.Distance(int(inputs[u]), int(inputs[v])), MaxBudget)
 		share := c.omega[i] / -math.Expm1(-2*e) / b
 		c.lf[i] = share * (g[v] + a/b*g[u])
 		c.lk[i] = share * (g[u] + a/b*g[v])

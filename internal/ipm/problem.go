@@ -44,7 +44,10 @@
 // caller repairs and audits it.
 package ipm
 
-import "github.com/metricdp/metricdp/internal/ipm/kkt"
+import (
+	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/ipm/kkt"
+)
 
 // MaxBudget is the largest budget imposed on a pair: entries of a column then
 // differ by at most exp(600) = 1e260, and their quotients and the duals stay
@@ -57,9 +60,9 @@ const MaxBudget = 600
 // checked: package lp asks for what is well formed.
 type Problem struct {
 	Inputs, Outputs int // Inputs >= 2
-	// Budget[u*Inputs+v] > 0 is imposed on the inputs u and v. It is symmetric and
+	// Budget between the inputs u and v, > 0, is imposed on them. It is symmetric and
 	// obeys the triangle inequality up to rounding.
-	Budget []float64
+	Budget finite.Metric
 	// Pairs[u] are the v > u, ascending, whose rows are imposed: they imply those of
 	// all others. See package direct.
 	Pairs [][]int32

@@ -6,6 +6,7 @@ import (
 	"math"
 	"sync/atomic"
 
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
@@ -23,9 +24,8 @@ const (
 type Channel struct {
 	Inputs, Outputs int
 	X               []float64
-	// Budget[u*Inputs+v] obeys the triangle inequality.
-	Budget  []float64
-	Workers int
+	Budget          finite.Metric // obeys the triangle inequality
+	Workers         int
 	// Log, where not nil, are the logarithms of numbers one for each row: X times them
 	// obeys the budgets less the Margin.
 	Log []float64
@@ -50,8 +50,10 @@ func (c *Channel) Repair(ctx context.Context) (private bool, err error) {
 		}
 		sums := make([]float64, c.Inputs)
 		err := parallel.Chunks(ctx, c.Inputs, 8, c.Workers, nil, func(_, lo, hi int) {
+			var from []float64
 			for u := lo; u < hi && ctx.Err() == nil; u++ {
-				sums[u] = c.step(next[u*c.Outputs:(u+1)*c.Outputs], u, step)
+				from = finite.Row(c.Budget, u, from)
+				sums[u] = c.step(next[u*c.Outputs:(u+1)*c.Outputs], u, step, from)
 			}
 		})
 		if err != nil {
@@ -62,16 +64,15 @@ func (c *Channel) Repair(ctx context.Context) (private bool, err error) {
 	return false, nil
 }
 
-func (c *Channel) row(u int) []float64  { return c.X[u*c.Outputs : (u+1)*c.Outputs] }
-func (c *Channel) from(u int) []float64 { return c.Budget[u*c.Inputs : (u+1)*c.Inputs] }
+func (c *Channel) row(u int) []float64 { return c.X[u*c.Outputs : (u+1)*c.Outputs] }
 
-// step writes the row of u in the envelopes of a step, and returns the logarithm of its sum,
+// step writes the row of u, whose budgets are from, in the envelopes of a step, and returns the logarithm of its sum,
 // by which it is divided. A row that was divided by less than that of u bounds it from
 // below, one that was divided by more from above.
-func (c *Channel) step(to []float64, u, step int) float64 {
+func (c *Channel) step(to []float64, u, step int, from []float64) float64 {
 	copy(to, c.row(u))
 	lower := step%2 == 1
-	for v, b := range c.from(u) {
+	for v, b := range from {
 		if c.Log != nil && (b < Longest || step > 0) {
 			if d := c.Log[u] - c.Log[v]; !lower && d <= 0 || lower && d >= 0 {
 				continue
@@ -109,8 +110,10 @@ func (c *Channel) step(to []float64, u, step int) float64 {
 func (c *Channel) close(ctx context.Context) (bool, error) {
 	var far atomic.Bool
 	err := parallel.Chunks(ctx, c.Inputs, 8, c.Workers, nil, func(_, lo, hi int) {
+		var from []float64
 		for u := lo; u < hi && !far.Load(); u++ {
-			for v, b := range c.from(u) {
+			from = finite.Row(c.Budget, u, from)
+			for v, b := range from {
 				if !(math.Abs(c.Log[u]-c.Log[v]) <= Margin*(1-1e-6)*min(b, Longest)) {
 					far.Store(true)
 				}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -12,7 +13,7 @@ import (
 // level is the largest |ln x[u,w]/x[v,w]|, as a share of the pair's budget.
 func level(c *Channel) (worst float64) {
 	for u := range c.Inputs {
-		for v, b := range c.from(u)[:u] {
+		for v, b := range finite.Row(c.Budget, u, nil)[:u] {
 			for w, q := range c.row(u) {
 				worst = max(worst, math.Abs(math.Log(q/c.row(v)[w]))/b)
 			}
@@ -46,8 +47,8 @@ func TestRepair_MakesPrivate(t *testing.T) {
 			}
 		}
 		for name, c := range map[string]*Channel{
-			"divided": {Inputs: n, Outputs: m, X: divided, Budget: budget, Log: logs},
-			"rough":   {Inputs: n, Outputs: m, X: rough, Budget: budget},
+			"divided": {Inputs: n, Outputs: m, X: divided, Budget: finite.Square{N: n, D: budget}, Log: logs},
+			"rough":   {Inputs: n, Outputs: m, X: rough, Budget: finite.Square{N: n, D: budget}},
 		} {
 			before := level(c)
 			private := testkit.Must(c.Repair(t.Context()))

@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/lp/internal/envelope"
 	"github.com/metricdp/metricdp/mechanism"
@@ -15,8 +16,8 @@ import (
 // Problem is what a kernel is for. Levels and rates are in units of the budgets' alpha.
 type Problem struct {
 	Inputs, Outputs int
-	Budget          []float64 // [u*Inputs+v], as of package ipm
-	Loss            []float64 // [w*Inputs+u]
+	Budget          finite.Metric // as of package ipm
+	Loss            []float64     // [w*Inputs+u]
 	Workers         int
 	// Memory refuses arrays of so many bytes.
 	Memory func(bytes float64) error
@@ -122,8 +123,9 @@ func (k *Kernel) build(rate float64) error {
 	k.near, k.value = make([][]int32, k.n), make([][]float32, k.n)
 	k.weight, k.total, k.ringed = make([]float64, k.n), make([]float64, k.n), make([]bool, k.n)
 	err := parallel.Chunks(k.ctx, k.n, 8, k.Workers, nil, func(_, lo, hi int) {
+		var row []float64
 		for u := lo; u < hi; u++ {
-			row := k.from(u)
+			row = finite.Row(k.Budget, u, row)
 			count := 0
 			for _, d := range row {
 				if d*rate <= reach {
@@ -287,8 +289,9 @@ func (k *Kernel) rows(f func(x int, from, logs []float64)) error {
 	columns := k.columns()
 	return parallel.Chunks(k.ctx, k.n, 8, k.Workers, nil, func(_, lo, hi int) {
 		logs, scratch := make([]float64, len(k.label)), make([]float64, len(columns)+len(k.label))
+		var from []float64
 		for x := lo; x < hi; x++ {
-			from := k.from(x)
+			from = finite.Row(k.Budget, x, from)
 			k.logs(logs, from, columns, scratch)
 			f(x, from, logs)
 		}
@@ -306,8 +309,10 @@ func (k *Kernel) unevenness() (float64, error) {
 	}
 	share := make([]float64, k.n)
 	err = parallel.Chunks(k.ctx, k.n, 8, k.Workers, nil, func(_, lo, hi int) {
+		var from []float64
 		for x := lo; x < hi; x++ {
-			for v, d := range k.from(x) {
+			from = finite.Row(k.Budget, x, from)
+			for v, d := range from {
 				if diff := math.Abs(lnZ[x] - lnZ[v]); diff > share[x]*d && d > 0 {
 					share[x] = diff / d
 				}
@@ -365,6 +370,3 @@ func (k *Kernel) Channel(ctx context.Context, label []int, safe bool) (*mechanis
 	}
 	return mechanism.FromWeights(ctx, k.n, m, e.X, &mechanism.ChannelOptions{Labels: labels, Workers: k.Workers})
 }
-
-// from are the budgets from an input.
-func (k *Kernel) from(u int) []float64 { return k.Budget[u*k.n : (u+1)*k.n] }

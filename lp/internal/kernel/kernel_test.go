@@ -3,6 +3,7 @@ package kernel
 import (
 	"testing"
 
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/testkit"
 	testspace "github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
@@ -11,13 +12,14 @@ import (
 // halton is a kernel for points and their distances times alpha.
 func halton(t *testing.T, n int, alpha float64) (*Kernel, metric.Finite) {
 	f := testkit.Must(metric.Scaled(testspace.Halton(n), alpha))
+	budget := finite.Square{N: n}
 	p := &Problem{Inputs: n, Outputs: n, Memory: func(float64) error { return nil }}
 	for i := range n {
 		for j := range n {
-			p.Budget = append(p.Budget, f.Distance(i, j))
+			budget.D = append(budget.D, f.Distance(i, j))
 		}
 	}
-	p.Loss = p.Budget
+	p.Budget, p.Loss = budget, budget.D
 	return testkit.Must(New(t.Context(), p, nil, 0)), f
 }
 

@@ -77,7 +77,7 @@ func (k *Kernel) ringsAround(center int) (rings []*ring, err error) {
 	}
 	list := make([]neighbor, 0, len(k.near[center]))
 	for _, v := range k.near[center] {
-		list = append(list, neighbor{v, k.between(center, int(v))})
+		list = append(list, neighbor{v, k.Budget.Distance(center, int(v))})
 	}
 	slices.SortFunc(list, func(a, b neighbor) int { return cmp.Or(cmp.Compare(a.d, b.d), cmp.Compare(a.at, b.at)) })
 	// The local inputs are a quarter of their distance from the center apart.
@@ -88,7 +88,7 @@ func (k *Kernel) ringsAround(center int) (rings []*ring, err error) {
 			break
 		}
 		apart := max(.25*c.d, 1e-6/k.rate)
-		if c.d > 0 && c.d <= 1e-6/k.rate || slices.ContainsFunc(local, func(v int32) bool { return k.between(int(v), int(c.at)) <= apart && v != c.at }) {
+		if c.d > 0 && c.d <= 1e-6/k.rate || slices.ContainsFunc(local, func(v int32) bool { return k.Budget.Distance(int(v), int(c.at)) <= apart && v != c.at }) {
 			continue
 		}
 		local, own = append(local, c.at), append(own, c.d)
@@ -97,7 +97,7 @@ func (k *Kernel) ringsAround(center int) (rings []*ring, err error) {
 	gram := make([]float64, l*l)
 	for i, u := range local {
 		for j, v := range local {
-			gram[i*l+j] = math.Exp(-k.rate * k.between(int(u), int(v)))
+			gram[i*l+j] = math.Exp(-k.rate * k.Budget.Distance(int(u), int(v)))
 		}
 	}
 	factor, err := dense.Factorize(k.ctx, l, make([]float64, l*l), func(a []float64) error { copy(a, gram); return nil })
@@ -107,7 +107,7 @@ func (k *Kernel) ringsAround(center int) (rings []*ring, err error) {
 	value := make([]float32, l*len(k.near[center])) // of local inputs' own columns
 	for i, u := range local {
 		for j, v := range k.near[center] {
-			value[i*len(k.near[center])+j] = float32(math.Exp(-k.rate * k.between(int(u), int(v))))
+			value[i*len(k.near[center])+j] = float32(math.Exp(-k.rate * k.Budget.Distance(int(u), int(v))))
 		}
 	}
 	for _, radii := range ringRadii {
@@ -145,5 +145,3 @@ func (k *Kernel) ringsAround(center int) (rings []*ring, err error) {
 	}
 	return rings, nil
 }
-
-func (k *Kernel) between(u, v int) float64 { return k.Budget[u*k.n+v] }
