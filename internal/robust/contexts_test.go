@@ -467,13 +467,10 @@ var ways = []longCall{
 	{"bound by many pairs", flat, 120, on(entropy.LowerBounds, alone, 4)},
 	{"parts of columns", flat, 3, func(ctx context.Context, f metric.Finite) error {
 		d := testkit.Must(metric.Densify(context.Background(), f))
-		p := &ipm.Problem{Inputs: 3, Outputs: 2, Class: []int{0, 1, 2}, Pairs: [][]int32{{1, 2}, {2}, nil}, Support: [][]int32{{0, 1}, {1, 2}}}
-		for i := range 3 {
-			for j := range 3 {
-				p.Budget = append(p.Budget, d.Distance(i, j))
-			}
+		p := &ipm.Problem{Inputs: 3, Outputs: 2, Budget: d, Class: []int{0, 1, 2}, Pairs: [][]int32{{1, 2}, {2}, nil}, Support: [][]int32{{0, 1}, {1, 2}}}
+		for i := range 6 {
+			p.Loss = append(p.Loss, d.Distance(i/3, i%3))
 		}
-		p.Loss = p.Budget[:6]
 		plan, err := ipm.Prepare(ctx, p)
 		if err != nil {
 			return err
