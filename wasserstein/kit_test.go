@@ -103,17 +103,7 @@ func w1Shifted(r *rand.Rand, n, m int, shift float64) Cost {
 	})
 }
 
-// assignUniform is a matrix of independent uniform costs, assignEuclid one of
-// distances between two sets of uniform points of the unit square.
-func assignUniform(n, m int, seed uint64) []float64 {
-	r := random.Seeded(seed)
-	c := make([]float64, n*m)
-	for k := range c {
-		c[k] = r.Float64()
-	}
-	return c
-}
-
+// assignEuclid is a matrix of distances between two sets of uniform points of the unit square.
 func assignEuclid(n, m int, seed uint64) []float64 {
 	return costsOf(w1Shifted(random.Seeded(seed), n, m, 0))
 }

@@ -23,8 +23,7 @@ var ctx = context.Background()
 
 // street is five places, one kilometer apart.
 func street() metric.Finite {
-	f := must(metric.NewPoints([][]float64{{0}, {1}, {2}, {3}, {4}}, metric.Euclidean{}))
-	return f
+	return must(metric.NewPoints([][]float64{{0}, {1}, {2}, {3}, {4}}, metric.Euclidean{}))
 }
 
 // How accurately can 10,000 users at alpha = 1 a unit publish where on a line their items
