@@ -37,8 +37,7 @@ func square(k int) metric.Finite {
 	return must(metric.NewPoints(pts, metric.Euclidean{}))
 }
 
-// tight is the worst expected loss of the exponential mechanism with tight
-// weights.
+// tight is the worst expected loss of the exponential mechanism with tight weights.
 func tight(f metric.Finite, alpha float64) entropy.Loss {
 	m := must(exponential.Tight(ctx, f, alpha, nil))
 	losses := must(m.Loss(ctx, f))

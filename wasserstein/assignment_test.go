@@ -133,9 +133,8 @@ func assignVerify(t *testing.T, c []float64, n, m int, r *Matching) {
 			}
 		}
 	}
-	// Complementary slackness: the gap is the slack of the matched pairs, each
-	// some ulps of the numbers it is a difference of. Potentials are sums along
-	// paths, whence the factor n.
+	// Complementary slackness: the gap is the slack of the matched pairs, each some ulps of the
+	// numbers it is a difference of. Potentials are sums along paths, whence the factor n.
 	tol := float64(n) * 0x1p-50 * size
 	if !(r.Gap() <= tol) || math.Abs(lower-r.Lower) > tol {
 		t.Fatalf("gap %v, tolerance %v; sum of potentials %v, Lower %v", r.Gap(), tol, lower, r.Lower)
@@ -146,8 +145,7 @@ func assignSolve(t testing.TB, c []float64, n, m int) *Matching {
 	return testkit.Must(Assignment(t.Context(), testkit.Must(Matrix(n, m, c)), nil))
 }
 
-// All small sizes, and large ones: from 96 columns on there are short lists, and
-// they grow.
+// All small sizes, and large ones: from 96 columns on there are short lists, and they grow.
 func TestAssignment_EqualsHungarian(t *testing.T) {
 	testkit.Slow(t)
 	r, small := random.Seeded(2), random.Seeded(1)

@@ -218,10 +218,9 @@ func refTransport(c Cost, mu, nu []float64) float64 {
 	return sum
 }
 
-// refSigned is the distance of two signed measures of equal mass on one finite
-// space, and refNearest the least distance of a probability measure from g,
-// whose total is 1: the positive part serves the negative part, and what is
-// left of it, of mass 1, stays where it is.
+// refSigned is the distance of two signed measures of equal mass on one finite space, and
+// refNearest the least distance of a probability measure from g, whose total is 1: the positive
+// part serves the negative part, and what is left of it, of mass 1, stays where it is.
 func refSigned(d func(i, j int) float64, mu, nu []float64) float64 {
 	plus, minus := make([]float64, len(mu)), make([]float64, len(mu))
 	for i := range mu {

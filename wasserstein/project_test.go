@@ -110,8 +110,7 @@ func isotonicCost(f, g, w []float64) float64 {
 	return sum
 }
 
-// All ascending lists over the values of g and the bounds: one of them is
-// optimal.
+// All ascending lists over the values of g and the bounds: one of them is optimal.
 func bruteIsotonic(g, w []float64, lo, hi float64) float64 {
 	values := []float64{lo, hi}
 	for _, v := range g {
@@ -248,9 +247,8 @@ func fuzzLine(data []byte) (x, g []float64) {
 	return x, g
 }
 
-// Any input gives an error or a probability measure, no farther from g than
-// some others: all mass at one point, the positive part renormalized, and random
-// ones.
+// Any input gives an error or a probability measure, no farther from g than some others: all mass
+// at one point, the positive part renormalized, and random ones.
 func FuzzProjectLine(f *testing.F) {
 	f.Add([]byte{0, 0, 1, 0, 1, 0, 2, 0, 255, 255, 3, 0, 1, 0})
 	f.Add([]byte{0, 240, 1, 0, 1, 0, 1, 0, 255, 127, 1, 0, 1, 128})
@@ -358,9 +356,8 @@ func refNearestLeaves(tree *metric.Tree, d func(i, j int) float64, g []float64) 
 	}, g)
 }
 
-// refTopDown is another probability measure near g: from the root down each node
-// gives its mass to its children, as near as can be in the Euclidean sense to
-// the sums of g below them.
+// refTopDown is another probability measure near g: from the root down each node gives its mass to
+// its children, as near as can be in the Euclidean sense to the sums of g below them.
 func refTopDown(t *testing.T, tree *metric.Tree, g []float64) []float64 {
 	t.Helper()
 	below := nodeTree(tree, tree.Leaves()).below(g, make([]float64, len(g)))

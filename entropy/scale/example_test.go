@@ -75,9 +75,8 @@ func ExampleDiametric() {
 	// scale in km: 1.47152, by 2 points within 2 of point 2
 }
 
-// At level 1 per spacing, discs of radius 2s of a lattice hold more than
-// exp(2s) points that are s apart for some s just below 1.2425 = ln(12)/2, and
-// for none beyond.
+// At level 1 per spacing, discs of radius 2s of a lattice hold more than exp(2s) points that are s
+// apart for some s just below 1.2425 = ln(12)/2, and for none beyond.
 func ExampleDoubling() {
 	ds := must(scale.Doubling(ctx, square(5), []float64{1}, nil))
 	d := ds[0]
@@ -142,9 +141,8 @@ func ExampleBallMass() {
 	// radius 4: every ball has measure 1.000 or more, least at point 0
 }
 
-// A grid of a city is a little less than two-dimensional because of its rim: ten
-// times the records make private synthetic data about 10^(1/1.6) = 4 times as
-// accurate.
+// A grid of a city is a little less than two-dimensional because of its rim: ten times the records
+// make private synthetic data about 10^(1/1.6) = 4 times as accurate.
 func ExampleDimension() {
 	e := must(scale.Dimension(ctx, square(64), nil))
 	fmt.Printf("dimension %.2f between %.1f and %.1f km, proved: %v\n", e.D, e.Coarse, e.Fine, e.Slope)

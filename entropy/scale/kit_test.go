@@ -22,9 +22,8 @@ func dense(f metric.Finite) metric.Finite {
 	return testkit.Must(metric.Densify(context.Background(), f))
 }
 
-// randomSpace returns a space of n points whose kind depends on the seed:
-// points of the plane, of a small integer grid (ties and duplicates), a random
-// graph, or an ultrametric (seed%4 == 3).
+// randomSpace returns a space of n points whose kind depends on the seed: points of the plane, of a
+// small integer grid (ties and duplicates), a random graph, or an ultrametric (seed%4 == 3).
 func randomSpace(n int, seed uint64) metric.Finite {
 	r := random.Seeded(seed)
 	var f metric.Finite
@@ -72,8 +71,7 @@ func randomSpace(n int, seed uint64) metric.Finite {
 	return f
 }
 
-// randomBimetric returns two random metrics on n points, the same one for every
-// other seed.
+// randomBimetric returns two random metrics on n points, the same one for every other seed.
 func randomBimetric(n int, seed uint64) metric.Bimetric {
 	if seed%2 == 0 {
 		return metric.Same(randomSpace(n, seed/2))
@@ -81,9 +79,8 @@ func randomBimetric(n int, seed uint64) metric.Bimetric {
 	return metric.Bimetric{Privacy: randomSpace(n, seed/2+1000), Utility: randomSpace(n, seed/2)}
 }
 
-// randomSubset returns a random space of at most so many points with a set of
-// them, for every third seed a part and otherwise all, and the generator for
-// what else is random.
+// randomSubset returns a random space of at most so many points with a set of them, for every third
+// seed a part and otherwise all, and the generator for what else is random.
 func randomSubset(most int, seed uint64) (f metric.Finite, pts []int, r *rand.Rand) {
 	r = random.Seeded(seed)
 	n := 1 + r.IntN(most)
