@@ -17,11 +17,6 @@ import (
 // planePoints returns n uniform points of the unit square.
 func planePoints(n int, seed uint64) metric.Finite { return space.Uniform(n, random.Seeded(seed)) }
 
-// dense returns a copy of f as a matrix, without coordinates.
-func dense(f metric.Finite) metric.Finite {
-	return testkit.Must(metric.Densify(context.Background(), f))
-}
-
 // randomSpace returns a space of n points whose kind depends on the seed: points of the plane, of a
 // small integer grid (ties and duplicates), a random graph, or an ultrametric (seed%4 == 3).
 func randomSpace(n int, seed uint64) metric.Finite {
@@ -38,26 +33,13 @@ func randomSpace(n int, seed uint64) metric.Finite {
 		}
 		f, err = metric.NewPoints(pts, metric.Manhattan{})
 	case 2:
-		d := make([][]float64, n)
-		for i := range d {
-			d[i] = make([]float64, n)
-			for j := range i {
-				d[i][j] = 1 + float64(r.IntN(9))
-				d[j][i] = d[i][j]
-			}
-		}
-		for k := range n {
-			for i := range n {
-				for j := range n {
-					d[i][j] = min(d[i][j], d[i][k]+d[k][j])
-				}
-			}
-		}
-		var upper []float64
+		var edges []metric.Edge
 		for i := range n {
-			upper = append(upper, d[i][i+1:]...)
+			for j := range i {
+				edges = append(edges, metric.Edge{I: i, J: j, Length: 1 + float64(r.IntN(9))})
+			}
 		}
-		f, err = metric.NewDense(n, upper)
+		f, err = metric.NewGraphEdges(context.Background(), n, edges)
 	default:
 		h := make([]float64, n-1)
 		for i := range h {
