@@ -250,15 +250,15 @@ type scales struct {
 // other have scales that differ. around is the scale of each point. O(n log n).
 func newScales(f metric.Finite, tree []spanning.Edge, around []float64) *scales {
 	n := len(around)
-	type link struct {
+	type gap struct {
 		spanning.Edge
 		d float64
 	}
-	links := make([]link, len(tree))
+	gaps := make([]gap, len(tree))
 	for k, e := range tree {
-		links[k] = link{e, f.Distance(int(e.I), int(e.J))}
+		gaps[k] = gap{e, f.Distance(int(e.I), int(e.J))}
 	}
-	slices.SortStableFunc(links, func(a, b link) int { return cmp.Compare(a.d, b.d) })
+	slices.SortStableFunc(gaps, func(a, b gap) int { return cmp.Compare(a.d, b.d) })
 
 	s := &scales{up: make([]int32, n, n+n/4), scale: slices.Clone(around)}
 	clusters := spanning.NewForest(n)
@@ -267,7 +267,7 @@ func newScales(f metric.Finite, tree []spanning.Edge, around []float64) *scales 
 	for i := range parts {
 		parts[i], s.up[i] = []int32{int32(i)}, -1
 	}
-	for _, l := range links {
+	for _, l := range gaps {
 		a, b := clusters.Root(int(l.I)), clusters.Root(int(l.J))
 		for _, r := range [2]int{a, b} {
 			if len(parts[r]) == 1 || octave(l.d) <= octave(inside[r]) {
