@@ -54,7 +54,7 @@ func (s *search) descend(stop func() bool) (saved float64) {
 	return saved
 }
 
-// chain looks for one that begins with the edge from t1 to the next node in
+// chain finds one that begins with the edge from t1 to the next node in
 // direction dir, and returns what it gains, or 0.
 func (s *search) chain(t1 int32, dir int) float64 {
 	t2, d := s.begin(t1, dir)
