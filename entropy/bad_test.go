@@ -10,6 +10,7 @@ import (
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/entropy/families"
 	"github.com/metricdp/metricdp/entropy/scale"
+	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -26,44 +27,37 @@ func fails(t *testing.T, err, is error, arg string, index int) {
 
 func TestEntropy_OtherBadInput(t *testing.T) {
 	ctx, f := t.Context(), space.Path(4, 1)
-	_, err := scale.Packing(ctx, f, []int{1, 5}, 1, nil)
-	fails(t, err, nil, "subset", 1)
-	_, err = scale.Packing(ctx, f, []int{}, 1, nil)
-	fails(t, err, metric.ErrEmpty, "", 0)
-	_, err = entropy.Accuracy(ctx, metric.Same(f), nil, nil)
-	fails(t, err, metric.ErrEmpty, "", 0)
-	_, err = scale.Entropic(ctx, metric.Same(f), nil, nil)
-	fails(t, err, metric.ErrEmpty, "", 0)
-	_, err = scale.PositiveMeasure(ctx, nil)
-	fails(t, err, metric.ErrEmpty, "", 0)
-	_, err = families.MeasureNet(ctx, nil, 3)
-	fails(t, err, metric.ErrEmpty, "", 0)
-	_, err = families.MeasureNet(ctx, f, 0)
-	fails(t, err, nil, "m", -1)
-	_, err = families.PrivateDataBound(ctx, f, 0, 1)
-	fails(t, err, nil, "records", -1)
-	_, _, err = scale.BallMass(ctx, f, []float64{1.5, -.5, 0, 0}, 1, nil)
-	fails(t, err, nil, "mu", 1)
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	net := testkit.Must(families.MeasureNet(ctx, f, 8))
+	for _, c := range []struct {
+		err, is error
+		arg     string
+		index   int
+	}{
+		{testkit.Err(scale.Packing(ctx, f, []int{1, 5}, 1, nil)), nil, "subset", 1},
+		{testkit.Err(scale.Packing(ctx, f, []int{}, 1, nil)), metric.ErrEmpty, "", 0},
+		{testkit.Err(entropy.Accuracy(ctx, metric.Same(f), nil, nil)), metric.ErrEmpty, "", 0},
+		{testkit.Err(scale.Entropic(ctx, metric.Same(f), nil, nil)), metric.ErrEmpty, "", 0},
+		{testkit.Err(scale.PositiveMeasure(ctx, nil)), metric.ErrEmpty, "", 0},
+		{testkit.Err(families.MeasureNet(ctx, nil, 3)), metric.ErrEmpty, "", 0},
+		{testkit.Err(families.MeasureNet(ctx, f, 0)), nil, "m", -1},
+		{testkit.Err(families.PrivateDataBound(ctx, f, 0, 1)), nil, "records", -1},
+		{testkit.Err2(scale.BallMass(ctx, f, []float64{1.5, -.5, 0, 0}, 1, nil)), nil, "mu", 1},
+		{testkit.Err(net.TotalVariation(done)), context.Canceled, "", 0},
+		{testkit.Err(net.Wasserstein(done, nil)), context.Canceled, "", 0},
+		{testkit.Err(scale.PositiveMeasure(done, f)), context.Canceled, "", 0},
+	} {
+		fails(t, c.err, c.is, c.arg, c.index)
+	}
 	var size *metric.SizeError
-	if _, err = entropy.Accuracy(ctx, metric.Bimetric{Privacy: f, Utility: space.Path(3, 1)}, []float64{1}, nil); !errors.As(err, &size) {
+	if _, err := entropy.Accuracy(ctx, metric.Bimetric{Privacy: f, Utility: space.Path(3, 1)}, []float64{1}, nil); !errors.As(err, &size) {
 		t.Errorf("sizes 4 and 3: %v", err)
 	}
 	var memory *metric.MemoryError
-	if _, err = families.MeasureNet(ctx, space.Path(30, 1), 1000); !errors.As(err, &memory) {
+	if _, err := families.MeasureNet(ctx, space.Path(30, 1), 1000); !errors.As(err, &memory) {
 		t.Errorf("too many measures: %v", err)
 	}
-	done, cancel := context.WithCancel(ctx)
-	cancel()
-	net, err := families.MeasureNet(ctx, f, 8)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = net.TotalVariation(done)
-	fails(t, err, context.Canceled, "", 0)
-	_, err = net.Wasserstein(done, nil)
-	fails(t, err, context.Canceled, "", 0)
-	_, err = scale.PositiveMeasure(done, f)
-	fails(t, err, context.Canceled, "", 0)
 }
 
 // Witnesses are asked about any space: what they name must be in it.

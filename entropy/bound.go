@@ -122,9 +122,8 @@ func (b Bracket) String() string {
 	return fmt.Sprintf("%v: %v, %v", b.Interval, b.Best(Lower), b.Best(Upper))
 }
 
-// Loss is the worst expected loss of an alpha-private mechanism in units of the
-// utility metric, or an upper bound on it. Package entropy takes the number at
-// its word.
+// Loss is the worst expected loss of an alpha-private mechanism in units of the utility metric, or
+// an upper bound on it. Package entropy takes the number at its word.
 type Loss struct {
 	Name  string  // what to call the mechanism
 	Value float64 // a finite number >= 0

@@ -12,9 +12,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// The closed star of a point x, for a set Y of other points y with radii t_y,
-// is k_x = 1, t_x = 0, k_y = rho2(x,y)/t_y. With w_y = e^(-alpha*rho1(x,y)) and
-// g_y = w_y rho2(x,y) it proves
+// The closed star of a point x, for a set Y of other points y with radii t_y, is k_x = 1, t_x = 0,
+// k_y = rho2(x,y)/t_y. With w_y = e^(-alpha*rho1(x,y)) and g_y = w_y rho2(x,y) it proves
 //
 //	A(Z, alpha) >= sum_y g_y / (1 + sum_y g_y/t_y)
 //
@@ -26,15 +25,13 @@ import (
 //     (k-1)/(k-1+e^alpha), which randomized response attains.
 //   - Y is one point, and t = rho2(x,y), by the triangle inequality.
 //
-// A y pays in the first if t_y is above the bound that the others give. Of points
-// at rho2-distance 0 from each other, which are one output, only that which
-// rho1 puts nearest to x is among the y.
+// A y pays in the first if t_y is above the bound that the others give. Of points at rho2-distance
+// 0 from each other, which are one output, only that which rho1 puts nearest to x is among the y.
 //
-// No mechanism is much better than the first where balls are sparse. If S_x =
-// sum_(y != x) e^(-alpha*rho1(x,y)) <= 1 at all x, then c_x = 1 - sum_(y != x)
-// c_y e^(-alpha*rho1(x,y)) has a solution with c in [0,1] (Brouwer), and
-// P_x{y} = c_y e^(-alpha*rho1(x,y)) is an alpha-private mechanism with losses
-// of at most G = max_x sum_y g_y, c a base measure of KL10 (Definition 2.6).
+// No mechanism is much better than the first where balls are sparse. If S_x = sum_(y != x)
+// e^(-alpha*rho1(x,y)) <= 1 at all x, then c_x = 1 - sum_(y != x) c_y e^(-alpha*rho1(x,y)) has a
+// solution with c in [0,1] (Brouwer), and P_x{y} = c_y e^(-alpha*rho1(x,y)) is an alpha-private
+// mechanism with losses of at most G = max_x sum_y g_y, c a base measure of KL10 (Definition 2.6).
 
 // closedStars is what the closed stars of a space share at all levels.
 type closedStars struct {
@@ -88,8 +85,7 @@ type closedStar struct {
 	g   float64 // sum_y g_y
 }
 
-// at returns the closed stars of all points, which depend on the level alone.
-// O(n^2).
+// at returns the closed stars of all points, which depend on the level alone. O(n^2).
 func (c *closedStars) at(ctx context.Context, alpha float64, o *Options) ([]closedStar, error) {
 	n := c.b.Len()
 	out := make([]closedStar, n)

@@ -24,10 +24,9 @@
 //
 // # Guarantees
 //
-// The ends of a bracket are proofs, in arithmetic rounded outward. Results do not depend
-// on chance, the clock or the number of workers. Bounds are for the worst input and for
-// delta = 0. What uses the triangle inequality says so and grants it
-// [metric.DefaultTolerance].
+// The ends of a bracket are proofs, in arithmetic rounded outward. Results do not depend on chance,
+// the clock or the number of workers. Bounds are for the worst input and for delta = 0. What uses
+// the triangle inequality says so and grants it [metric.DefaultTolerance].
 //
 // # Cost
 //

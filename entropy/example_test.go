@@ -23,8 +23,7 @@ var ctx = context.Background()
 
 // street is five places, one kilometer apart.
 func street() metric.Finite {
-	f := must(metric.NewPoints([][]float64{{0}, {1}, {2}, {3}, {4}}, metric.Euclidean{}))
-	return f
+	return must(metric.NewPoints([][]float64{{0}, {1}, {2}, {3}, {4}}, metric.Euclidean{}))
 }
 
 // square is the points of a k by k grid, 1 km apart.
@@ -35,12 +34,10 @@ func square(k int) metric.Finite {
 			pts = append(pts, []float64{float64(x), float64(y)})
 		}
 	}
-	f := must(metric.NewPoints(pts, metric.Euclidean{}))
-	return f
+	return must(metric.NewPoints(pts, metric.Euclidean{}))
 }
 
-// tight is the worst expected loss of the exponential mechanism with tight
-// weights.
+// tight is the worst expected loss of the exponential mechanism with tight weights.
 func tight(f metric.Finite, alpha float64) entropy.Loss {
 	m := must(exponential.Tight(ctx, f, alpha, nil))
 	losses := must(m.Loss(ctx, f))

@@ -24,11 +24,10 @@ func LowerBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Optio
 	return one(w.lower(ctx))
 }
 
-// lower returns the lower bounds for every level, the largest first. The program is left
-// out where a mechanism shows the closed form to be within a thousandth of the best. The
-// larger bound is always above BSV24 Theorem 3.2, s_o(Z, 2*alpha)/5, and was above Theorem
-// 3.1, s(Z, 2*alpha)/8, in every space tried. It is 0 where no two points are apart under
-// rho2, or below float64.
+// lower returns the lower bounds for every level, the largest first. The program is left out where
+// a mechanism shows the closed form to be within a thousandth of the best. The larger bound is
+// always above BSV24 Theorem 3.2, s_o(Z, 2*alpha)/5, and was above Theorem 3.1, s(Z, 2*alpha)/8, in
+// every space tried. It is 0 where no two points are apart under rho2, or below float64.
 func (w *work) lower(ctx context.Context) ([][]Bound, error) {
 	if w.closed == nil {
 		var err error

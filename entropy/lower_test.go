@@ -84,9 +84,8 @@ func bound(t testing.TB, bounds []entropy.Bound, name string) entropy.Bound {
 	return entropy.Bound{}
 }
 
-// On random spaces: every lower bound is at most the exact loss of every
-// mechanism, the bounds are ranked, every witness proves its bound again, and the theorems of
-// BSV24 say less.
+// On random spaces: every lower bound is at most the exact loss of every mechanism, the bounds are
+// ranked, every witness proves its bound again, and the theorems of BSV24 say less.
 func TestBounds_Chain(t *testing.T) {
 	testkit.Rounding(t)
 	testkit.Slow(t)
@@ -168,8 +167,7 @@ func checkAnyWitness(t *testing.T, r *rand.Rand, b metric.Bimetric, alpha, loss 
 	}
 }
 
-// checkStar: what a star proves is at most its formula in 300 bits, and close
-// to it.
+// checkStar: what a star proves is at most its formula in 300 bits, and close to it.
 func checkStar(t *testing.T, b metric.Bimetric, alpha float64, star entropy.Star) {
 	f := func(v float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(v) }
 	got := testkit.Must(star.Prove(t.Context(), b, alpha))

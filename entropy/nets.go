@@ -20,12 +20,11 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// netOutputs are the outputs N of an exponential mechanism, P{y|x} = w_y e^(-beta
-// sigma(x,y))/Z_x, beta = Rate*alpha, w the Weights, nil for ones. sigma is rho1, or where
-// Cells the distance under rho1 from x to the points that have y as their nearest of N
-// under rho2, the first of equals. No sigma changes faster with x than rho1 does, nor does
-// ln(Z_x)/beta, so that this is alpha-private for every rho2 if Rate <= 1/2, and for a
-// larger one where
+// netOutputs are the outputs N of an exponential mechanism, P{y|x} = w_y e^(-beta sigma(x,y))/Z_x,
+// beta = Rate*alpha, w the Weights, nil for ones. sigma is rho1, or where Cells the distance under
+// rho1 from x to the points that have y as their nearest of N under rho2, the first of equals. No
+// sigma changes faster with x than rho1 does, nor does ln(Z_x)/beta, so that this is alpha-private
+// for every rho2 if Rate <= 1/2, and for a larger one where
 //
 //	|ln Z_x - ln Z_z| <= (1-Rate) alpha rho1(x,z) for all x, z.
 //
@@ -422,9 +421,8 @@ func (w *work) bestNets(ctx context.Context) (_ []netOutputs, err error) {
 	return out, nil
 }
 
-// bestCells is bestNets for the mechanism with cells and an order under rho2.
-// Prefixes double; those that are maximal s-separated nets, s from seps, are
-// tried as well.
+// bestCells is bestNets for the mechanism with cells and an order under rho2. Prefixes double;
+// those that are maximal s-separated nets, s from seps, are tried as well.
 func (w *work) bestCells(ctx context.Context, order []int, radii, seps []float64) ([]netOutputs, error) {
 	sizes := []int{len(order)}
 	for m := 1; m < len(order); m *= 2 {

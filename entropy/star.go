@@ -84,9 +84,8 @@ func (s Star) Prove(ctx context.Context, b metric.Bimetric, alpha float64) (floa
 	return max(0, directed.DivDown(directed.DivDown(v, total), unit)), nil
 }
 
-// unitOf is a power of 2 that takes distances of size d to 2^to or so, if it is
-// a number. At 2^800 neither sums of distances nor their products with small
-// probabilities leave the range of float64.
+// unitOf is a power of 2 that takes distances of size d to 2^to or so, if it is a number. At 2^800
+// neither sums of distances nor their products with small probabilities leave the range of float64.
 func unitOf(d float64, to int) float64 {
 	_, e := math.Frexp(d)
 	return math.Ldexp(1, min(to-e, 1000))

@@ -27,12 +27,11 @@ func StandardBound(alpha, s float64) (float64, error) {
 	if err := cmp.Or(fault.Positive(op, "alpha", alpha), fault.NonNegative(op, "s", s)); err != nil {
 		return 0, err
 	}
-	// In units of 1/alpha, t = alpha*s. The derivative 1 - e^(-u/6) (3t/2 + u/2
-	// - 1) vanishes where e^(u/6) = 3t/2 + u/2 - 1. From u = 0, where the right
-	// side is above the left for t > 4/3, to u large the difference of the
-	// convex left and the linear right changes sign at most twice; the least
-	// value is at 2 or at the last sign change, which bisection finds below 24
-	// + 6 ln(1+2t), where the left side is larger.
+	// In units of 1/alpha, t = alpha*s. The derivative 1 - e^(-u/6) (3t/2 + u/2 - 1) vanishes where
+	// e^(u/6) = 3t/2 + u/2 - 1. From u = 0, where the right side is above the left for t > 4/3, to
+	// u large the difference of the convex left and the linear right changes sign at most twice;
+	// the least value is at 2 or at the last sign change, which bisection finds below 24 + 6
+	// ln(1+2t), where the left side is larger.
 	t := min(alpha*s, 1e300)
 	slope := func(u float64) float64 { return math.Exp(u/6) - (float64(1.5*t) + u/2 - 1) }
 	lo, hi := 6*math.Log(3), 24+float64(6*math.Log1p(2*t)) // slope is least where e^(u/6) = 3
@@ -107,12 +106,11 @@ func UpperBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Optio
 	return ranked(bounds), err
 }
 
-// upper returns the upper bounds for every level. With s the entropic scale of rho1 at
-// alpha/3 and s_o the diametric scale at alpha/7 the exponential one, the best prefix of a
-// farthest-first order, is at most 25 max(s, s_o) for one metric and 15 e^(10 alpha s/21)
-// s_o for any two (BSV24 Lemma 4.1); the relaxed one, the best of some prefixes, at most
-// [RelaxedBound] for an ultrametric of up to 8192 points or of a type that says so (Theorem
-// 5.1). Nets have up to 16384 points.
+// upper returns the upper bounds for every level. With s the entropic scale of rho1 at alpha/3 and
+// s_o the diametric scale at alpha/7 the exponential one, the best prefix of a farthest-first
+// order, is at most 25 max(s, s_o) for one metric and 15 e^(10 alpha s/21) s_o for any two (BSV24
+// Lemma 4.1); the relaxed one, the best of some prefixes, at most [RelaxedBound] for an ultrametric
+// of up to 8192 points or of a type that says so (Theorem 5.1). Nets have up to 16384 points.
 func (w *work) upper(ctx context.Context) ([][]Bound, error) {
 	separations, ultra, err := w.separations(ctx)
 	if err != nil {
@@ -176,9 +174,8 @@ func (w *work) separations(ctx context.Context) (s []float64, ultra bool, err er
 	return s, true, err
 }
 
-// onNet returns the least loss proved of net, at its rate and in small spaces at a tuned
-// one, and there where more says so also of the points of order as outputs with weights, and with
-// answers.
+// onNet returns the least loss proved of net, at its rate and in small spaces at a tuned one, and
+// there where more says so also of the points of order as outputs with weights, and with answers.
 func (w *work) onNet(ctx context.Context, alpha float64, net netOutputs, more bool) (Bound, error) {
 	best := Bound{Kind: Upper, Value: math.Inf(1)}
 	try := func(by netOutputs) error {

@@ -27,10 +27,9 @@ const (
 	NormConvex
 )
 
-// Whole is a metric space Z, one metric for privacy and loss, of which a finite sample is
-// at hand. Shape and Gap are taken at their word, but a sample that contradicts them is
-// refused: the closed balls of radius Gap around the points of a sample of a connected
-// space hang together.
+// Whole is a metric space Z, one metric for privacy and loss, of which a finite sample is at hand.
+// Shape and Gap are taken at their word, but a sample that contradicts them is refused: the closed
+// balls of radius Gap around the points of a sample of a connected space hang together.
 type Whole struct {
 	Sample metric.Finite // points of Z
 	Gap    float64       // every point of Z is within Gap of one of them
@@ -147,12 +146,11 @@ func (z Whole) scales(ctx context.Context, diameter float64, alphas []float64, o
 	return out, nil
 }
 
-// Accuracy encloses the optimal accuracy A(Z, alpha), of mechanisms that take and return
-// points of Z, at every level of alphas. A lower bound v of the sample proves max(v/2, v -
-// Gap); an exponential mechanism with outputs in the sample, worst v there, loses e^(alpha
-// Gap) v + Gap at most: take a Gap below 1/alpha. Z itself adds s(Z, 2 alpha)/8,
-// [StandardBound] at s(Z, alpha/3), if it is connected two points at every distance, if
-// norm-convex an interval.
+// Accuracy encloses the optimal accuracy A(Z, alpha), of mechanisms that take and return points of
+// Z, at every level of alphas. A lower bound v of the sample proves max(v/2, v - Gap); an
+// exponential mechanism with outputs in the sample, worst v there, loses e^(alpha Gap) v + Gap at
+// most: take a Gap below 1/alpha. Z itself adds s(Z, 2 alpha)/8, [StandardBound] at s(Z, alpha/3),
+// if it is connected two points at every distance, if norm-convex an interval.
 //
 // Bounds have no witness. The cost is that of [LowerBounds], [UpperBounds] and
 // [Whole.EntropicScale].

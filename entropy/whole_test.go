@@ -17,10 +17,9 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Theorem 1.5 on connected spaces: s(Z, alpha/3) >= min(diameter, 3 ln(2)/alpha), where
-// Lemma 2.7 has 3/(2 alpha), and StandardBound over s falls with s. So A is at most 13.1
-// (16.55 by the lemma) times s(Z, alpha/3), on norm-convex spaces 8.5 times, and 25.4 times
-// s(Z, alpha).
+// Theorem 1.5 on connected spaces: s(Z, alpha/3) >= min(diameter, 3 ln(2)/alpha), where Lemma 2.7
+// has 3/(2 alpha), and StandardBound over s falls with s. So A is at most 13.1 (16.55 by the lemma)
+// times s(Z, alpha/3), on norm-convex spaces 8.5 times, and 25.4 times s(Z, alpha).
 func TestStandardBound_OfConnectedSpaces(t *testing.T) {
 	last := math.Inf(1)
 	for _, c := range [][2]float64{{1.5, 16.55}, {3 * math.Ln2, 13.1}, {6 * math.Ln2, 8.5}, {1e9, 3.001}} {

@@ -109,7 +109,7 @@ func (c *candidates) widen(ctx context.Context, f metric.Finite) (*candidates, e
 	more, err := orthants(ctx, f)
 	if err == nil && more == nil && (n <= mostHeldKarp || heldkarp.HasTree(f)) {
 		var tree []spanning.Edge
-		tree, err = heldkarp.SpanningTree(ctx, "", f)
+		tree, err = heldkarp.SpanningTree(ctx, f)
 		more = make([][]int32, n)
 		for _, e := range tree {
 			more[e.I], more[e.J] = append(more[e.I], e.J), append(more[e.J], e.I)

@@ -127,12 +127,12 @@ var builders = map[string]func(ctx context.Context, f metric.Finite, kind Kind, 
 
 // heldKarpBound is the ascent behind [BoundHeldKarp].
 func heldKarpBound(ctx context.Context, f metric.Finite, kind Kind, upper float64) (heldkarp.Bound, error) {
-	return heldkarp.Ascend(ctx, "tsp: Solve", f, kind == Open, upper)
+	return heldkarp.Ascend(ctx, f, kind == Open, upper)
 }
 
 // oneTreeBound is what the multipliers prove: with nil, [BoundTree].
 func oneTreeBound(ctx context.Context, f metric.Finite, multipliers []float64, kind Kind) (heldkarp.Bound, error) {
-	return heldkarp.OneTree(ctx, "tsp: Solve", f, multipliers, kind == Open)
+	return heldkarp.OneTree(ctx, f, multipliers, kind == Open)
 }
 
 // identity is 0, 1, ..., n-1.

@@ -41,7 +41,7 @@ func (s *search) descend(stop func() bool) (saved float64) {
 		}
 		a := s.pop()
 		for dir := 0; dir < 2; {
-			gain := s.improve(a, dir)
+			gain := s.chain(a, dir)
 			if gain == 0 {
 				dir++
 				continue
@@ -54,9 +54,9 @@ func (s *search) descend(stop func() bool) (saved float64) {
 	return saved
 }
 
-// improve looks for a chain that begins with the edge from t1 to the next node in
+// chain finds one that begins with the edge from t1 to the next node in
 // direction dir, and returns what it gains, or 0.
-func (s *search) improve(t1 int32, dir int) float64 {
+func (s *search) chain(t1 int32, dir int) float64 {
 	t2, d := s.begin(t1, dir)
 	if d == fixed {
 		return 0

@@ -146,7 +146,7 @@ func Solve(ctx context.Context, f metric.Finite, o *SolveOptions) (t *Tour, err 
 	if stopped != nil {
 		return t, stopped
 	}
-	return t, t.bound(ctx, op, f, s.Bound)
+	return t, t.bound(ctx, f, s.Bound)
 }
 
 // bound sets the lower bound.
@@ -160,7 +160,7 @@ func Solve(ctx context.Context, f metric.Finite, o *SolveOptions) (t *Tour, err 
 //
 // An open path lacks the edge and meets its ends once: the sum of the two least multipliers takes
 // the place of second. Every rounding is downward.
-func (t *Tour) bound(ctx context.Context, op string, f metric.Finite, how Bound) error {
+func (t *Tour) bound(ctx context.Context, f metric.Finite, how Bound) error {
 	if how == BoundAuto {
 		how = BoundTree
 		if n := f.Len(); n <= mostHeldKarp || n <= mostHeldKarpTree && heldkarp.HasTree(f) {
@@ -171,9 +171,9 @@ func (t *Tour) bound(ctx context.Context, op string, f metric.Finite, how Bound)
 	var err error
 	switch how {
 	case BoundTree:
-		proved, err = heldkarp.OneTree(ctx, op, f, nil, t.Kind == Open)
+		proved, err = heldkarp.OneTree(ctx, f, nil, t.Kind == Open)
 	case BoundHeldKarp:
-		proved, err = heldkarp.Ascend(ctx, op, f, t.Kind == Open, t.Length)
+		proved, err = heldkarp.Ascend(ctx, f, t.Kind == Open, t.Length)
 	}
 	t.LowerBound = proved.Value
 	return err

@@ -137,7 +137,7 @@ func TestSearch_MovesGainWhatTheyClaim(t *testing.T) {
 			r := random.Seeded(uint64(n))
 			for range 200 {
 				before, length := slices.Clone(s.order), consistent(t, s)
-				gain := s.improve(int32(r.IntN(len(s.order))), r.IntN(2))
+				gain := s.chain(int32(r.IntN(len(s.order))), r.IntN(2))
 				s.forget()
 				if gain == 0 {
 					gain = -s.kick(r)

@@ -1,8 +1,8 @@
 package walk
 
 import (
+	"fmt"
 	"math"
-	"sort"
 	"testing"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -11,26 +11,8 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
-// reject is the probability with which a right sampler fails one statistical
-// test; about 30 are made.
+// reject is the probability with which a right sampler fails one statistical test.
 const reject = 1e-8
-
-// bins counts draws between the cuts and compares with the differences of cdf.
-func bins(t *testing.T, draws int, cuts []float64, cdf func(float64) float64, draw func() float64) {
-	t.Helper()
-	count := make([]int, len(cuts)+1)
-	for range draws {
-		count[sort.SearchFloat64s(cuts, draw())]++
-	}
-	p := make([]float64, len(cuts)+1)
-	before := 0.0
-	for i, x := range cuts {
-		p[i] = cdf(x) - before
-		before = cdf(x)
-	}
-	p[len(cuts)] = 1 - before
-	testkit.ChiSquare(t, count, p, reject)
-}
 
 // symmetric makes a distribution function of a tail P{X > x}, x >= 0.
 func symmetric(tail func(x float64) float64) func(float64) float64 {
@@ -41,8 +23,6 @@ func symmetric(tail func(x float64) float64) func(float64) float64 {
 		return 1 - tail(x)
 	}
 }
-
-var cuts = []float64{-6, -4, -3, -2, -1.5, -1, -.6, -.3, -.1, 0, .1, .3, .6, 1, 1.5, 2, 3, 4, 6}
 
 func TestDraw_Differences(t *testing.T) {
 	rng := random.Seeded(14)
@@ -61,14 +41,12 @@ func TestDraw_Differences(t *testing.T) {
 		{"Laplace 2", Laplace, 2, func(x float64) float64 { return (x + 2) * math.Exp(-x) / 4 }},
 		{"Laplace 5", Laplace, 5, func(x float64) float64 { return (x + 2) * math.Exp(-x) / 4 }},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			n := testkit.Must(NewNoise(c.dist, b))
-			dst := make([]float64, c.k)
-			bins(t, 200_000, cuts, symmetric(c.tail), func() float64 {
-				n.draw(rng, dst)
-				return (dst[0] - dst[c.k-1]) / b
-			})
-		})
+		n, dst, u := testkit.Must(NewNoise(c.dist, b)), make([]float64, c.k), make([]float64, 200_000)
+		for i := range u {
+			n.draw(rng, dst)
+			u[i] = symmetric(c.tail)((dst[0] - dst[c.k-1]) / b)
+		}
+		testkit.Uniform(t, c.name, u)
 	}
 }
 
@@ -78,17 +56,13 @@ func TestDraw_KNormRadius(t *testing.T) {
 	rng := random.Seeded(15)
 	for _, k := range []int{2, 3, 4, 5, 9, 16} {
 		gamma := distuv.Gamma{Alpha: float64(k - 1), Beta: 1}
-		var at []float64
-		for i := 1; i < 20; i++ {
-			at = append(at, gamma.Quantile(float64(i)/20))
-		}
-		n := testkit.Must(NewNoise(KNorm, 3))
 		w := testkit.Must(New(testkit.Must(Levels(k)), KNorm, Scales{Level: []float64{3}}))
-		counts := make([]float64, k+1)
-		bins(t, 60_000, at, gamma.CDF, func() float64 {
-			n.draw(rng, counts[1:])
-			return w.potential(counts)
-		})
+		counts, u := make([]float64, k+1), make([]float64, 60_000)
+		for i := range u {
+			w.level[0].draw(rng, counts[1:])
+			u[i] = gamma.CDF(w.potential(counts))
+		}
+		testkit.Uniform(t, fmt.Sprint(k), u)
 	}
 }
 

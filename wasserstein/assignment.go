@@ -23,8 +23,7 @@ type Matching struct {
 	Certificate
 }
 
-// AssignmentOptions are the settings of [Assignment]; nil and zeros mean the
-// defaults.
+// AssignmentOptions are the settings of [Assignment]; nil and zeros mean the defaults.
 type AssignmentOptions struct {
 	Workers int // goroutines; 0 means one a processor, with the same result
 }
@@ -97,9 +96,8 @@ func match(ctx context.Context, c Cost, workers int) (*Matching, error) {
 	return proveMatching(ctx, m, costs, col, v, workers)
 }
 
-// proveMatching makes a Matching of the columns col and any potentials v <= 0 of
-// the columns (of any sign where every column is matched), with bounds that rest
-// on the costs alone.
+// proveMatching makes a Matching of the columns col and any potentials v <= 0 of the columns (of
+// any sign where every column is matched), with bounds that rest on the costs alone.
 func proveMatching(ctx context.Context, m int, costs rows.Func, col []int32, v []float64, workers int) (*Matching, error) {
 	n := len(col)
 	r := &Matching{make([]int, n), Certificate{U: make([]float64, n), V: v}}

@@ -45,9 +45,8 @@ func planeProblem(n int) (c Cost, mu, nu []float64) {
 	return w1Shifted(r, n, n, 0), w1Weights(r, n, false), w1Weights(r, n, false)
 }
 
-// BenchmarkBetween has stored costs, the setting of the comparison with POT; the
-// same from potentials for measures that differ by some percent; and distances
-// measured on the fly.
+// BenchmarkBetween has stored costs, the setting of the comparison with POT; the same from
+// potentials for measures that differ by some percent; and distances measured on the fly.
 func BenchmarkBetween(b *testing.B) {
 	for _, n := range []int{1000, 3000} {
 		c, mu, nu := planeProblem(n)

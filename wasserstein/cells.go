@@ -83,11 +83,10 @@ func (t *transport) solveCells(ctx context.Context, count int) (*Result, error) 
 	return r, err
 }
 
-// spread sets v to the potentials of all sinks that go with those of the centers that send,
-// F(y) = min over r of d(r,y) - u_r, and returns -F for the sources: F(y) - F(x) <= d(r,y)
-// - d(r,x) <= d(x,y) for the center r that F(x) is about. F is rounded down for the sinks
-// and up for the sources, where it is less by what rounding may take off the inequality.
-// nil stands for the best.
+// spread sets v to the potentials of all sinks that go with those of the centers that send, F(y) =
+// min over r of d(r,y) - u_r, and returns -F for the sources: F(y) - F(x) <= d(r,y) - d(r,x) <=
+// d(x,y) for the center r that F(x) is about. F is rounded down for the sinks and up for the
+// sources, where it is less by what rounding may take off the inequality. nil stands for the best.
 func (t *transport) spread(ctx context.Context, centers *prices.Space, b *simplex.Basis, v []float64) (u []float64, err error) {
 	w := prices.None(centers.Len())
 	for k := range b.Sources() {

@@ -34,16 +34,14 @@ type Certificate struct {
 // Gap returns Upper-Lower, rounded up.
 func (c *Certificate) Gap() float64 { return directed.SubUp(c.Upper, c.Lower) }
 
-// CertifyOptions are the settings of [Certify]; nil and zeros mean the
-// defaults.
+// CertifyOptions are the settings of [Certify]; nil and zeros mean the defaults.
 type CertifyOptions struct {
 	Workers int // goroutines; 0 means one a processor, with the same result
 }
 
-// Certify bounds the least cost of moving mu onto nu by any plan, of masses >= 0 in any
-// order, and any potentials v of the sinks, nil for 0, as of another solver. What the
-// plan's marginals differ from mu and nu is charged the largest cost. One pass over the
-// costs.
+// Certify bounds the least cost of moving mu onto nu by any plan, of masses >= 0 in any order, and
+// any potentials v of the sinks, nil for 0, as of another solver. What the plan's marginals differ
+// from mu and nu is charged the largest cost. One pass over the costs.
 func Certify(ctx context.Context, c Cost, mu, nu []float64, plan []Flow, v []float64, o *CertifyOptions) (*Certificate, error) {
 	const op = "wasserstein: Certify"
 	n, m := dims(c)
@@ -147,9 +145,8 @@ func boundTotals(op string, mu, nu []float64, largest float64) (t totals, err er
 	return t, nil
 }
 
-// lowerBound returns the value of feasible potentials, rounded down, less what
-// the heavier measure has too much at its highest potential: measures below it
-// may lack that.
+// lowerBound returns the value of feasible potentials, rounded down, less what the heavier measure
+// has too much at its highest potential: measures below it may lack that.
 func lowerBound(mu, nu, u, v []float64, t totals) float64 {
 	var sum directed.Sum
 	for side, w := range [2][]float64{mu, nu} {

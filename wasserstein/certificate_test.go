@@ -114,8 +114,7 @@ func TestCertify_OfHugeNumbers(t *testing.T) {
 	}
 }
 
-// A gap is never below the exact difference: here that is 1+2^-54, which to
-// nearest is 1.
+// A gap is never below the exact difference: here that is 1+2^-54, which to nearest is 1.
 func TestGap_RoundsUp(t *testing.T) {
 	const upper, lower, want = 1 + 0x1p-52, 3 * 0x1p-54, 1 + 0x1p-52
 	for name, got := range map[string]float64{
@@ -131,10 +130,9 @@ func TestGap_RoundsUp(t *testing.T) {
 	}
 }
 
-// What the heavier measure has too much is taken off Lower rounded up. The least
-// cost is that of the lighter mass s, here s*c = F - 2^-105 for a float64 F: s is
-// M/2^53 and c = K/2^52 with M*K = -1 modulo 2^52. With the excess 3*2^-53 times c
-// rounded down, or left out, Lower would be F.
+// What the heavier measure has too much is taken off Lower rounded up. The least cost is that of
+// the lighter mass s, here s*c = F - 2^-105 for a float64 F: s is M/2^53 and c = K/2^52 with M*K =
+// -1 modulo 2^52. With the excess 3*2^-53 times c rounded down, or left out, Lower would be F.
 func TestCertify_LowerIsThatOfTheLighterMeasure(t *testing.T) {
 	r := random.Seeded(3)
 	tried := 0

@@ -32,9 +32,8 @@ type matrixCost struct {
 	cost []float64
 }
 
-// Matrix is the Cost stored row by row in cost, of length n*m
-// ([*metric.SizeError]). The slice is not copied: it must not change while the
-// Cost is in use.
+// Matrix is the Cost stored row by row in cost, of length n*m ([*metric.SizeError]). The slice is
+// not copied: it must not change while the Cost is in use.
 func Matrix(n, m int, cost []float64) (Cost, error) {
 	const op = "wasserstein: Matrix"
 	if n <= 0 || m <= 0 {
@@ -55,17 +54,15 @@ type costFunc struct {
 	at   func(i, j int) float64
 }
 
-// CostFunc is the Cost at(i, j) for n sources and m sinks, computed when it is asked for.
-// at must be safe for concurrent use. For two lists of points take [W1Points], which is
-// faster.
+// CostFunc is the Cost at(i, j) for n sources and m sinks, computed when it is asked for. at must
+// be safe for concurrent use. For two lists of points take [W1Points], which is faster.
 func CostFunc(n, m int, at func(i, j int) float64) Cost { return &costFunc{n, m, at} }
 
 func (c *costFunc) Dims() (n, m int)    { return c.n, c.m }
 func (c *costFunc) At(i, j int) float64 { return c.at(i, j) }
 
-// Distances is the Cost f.Distance(a[i], b[j]): two lists of points of one
-// metric, which may repeat and overlap. An index outside [0, f.Len()) is a
-// [*metric.ValueError]. The lists are not copied.
+// Distances is the Cost f.Distance(a[i], b[j]): two lists of points of one metric, which may repeat
+// and overlap. An index outside [0, f.Len()) is a [*metric.ValueError]. The lists are not copied.
 func Distances(f metric.Finite, a, b []int) (Cost, error) {
 	const op = "wasserstein: Distances"
 	n := fault.Len(f)

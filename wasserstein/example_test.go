@@ -146,8 +146,7 @@ func ExampleDistance() {
 }
 
 func ExampleProjectLine() {
-	// A histogram on 0, 1, 2, 3 after noise. The deficit at 1 is filled from
-	// both of its neighbors.
+	// A histogram on 0, 1, 2, 3 after noise. The deficit at 1 is filled from both of its neighbors.
 	p, d, err := wasserstein.ProjectLine([]float64{0, 1, 2, 3}, []float64{.5, -.25, .5, .25})
 	if err != nil {
 		log.Fatal(err)

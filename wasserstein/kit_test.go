@@ -4,12 +4,14 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/metric"
+	"gonum.org/v1/gonum/floats"
 )
 
 // w1Plane returns n uniform points of the unit square.
@@ -103,17 +105,7 @@ func w1Shifted(r *rand.Rand, n, m int, shift float64) Cost {
 	})
 }
 
-// assignUniform is a matrix of independent uniform costs, assignEuclid one of
-// distances between two sets of uniform points of the unit square.
-func assignUniform(n, m int, seed uint64) []float64 {
-	r := random.Seeded(seed)
-	c := make([]float64, n*m)
-	for k := range c {
-		c[k] = r.Float64()
-	}
-	return c
-}
-
+// assignEuclid is a matrix of distances between two sets of uniform points of the unit square.
 func assignEuclid(n, m int, seed uint64) []float64 {
 	return costsOf(w1Shifted(random.Seeded(seed), n, m, 0))
 }
@@ -142,96 +134,76 @@ func distance(f metric.Finite, mu, nu []float64) (float64, error) {
 // moving mu onto nu, weights >= 0 of equal total, by successive shortest paths
 // with Bellman-Ford on the residual graph. Costs may have any sign.
 func refTransport(c Cost, mu, nu []float64) float64 {
-	n, m := len(mu), len(nu)
-	cost := make([][]float64, n)
-	for i := range cost {
-		cost[i] = costRows(c)(i, make([]float64, m))
+	n, nodes := len(mu), len(mu)+len(nu)
+	cost, room := make([][]float64, nodes), make([][]float64, nodes) // of arcs
+	for u := range cost {
+		cost[u], room[u] = make([]float64, nodes), make([]float64, nodes)
 	}
-	supply, demand := append([]float64(nil), mu...), append([]float64(nil), nu...)
-	left := 0.0
-	for _, w := range mu {
-		left += w
-	}
-	eps := 1e-15 * left // what rounding leaves over
-	// A path is better by more than the rounding of sums of costs, so that no
-	// cycle of cost 0 looks like a gain: the result errs by as much.
+	// A path is better by more than the rounding of sums of costs, so that no cycle of cost 0 looks
+	// like a gain: the result errs by as much.
 	gain := 0.0
-	for _, row := range cost {
-		for _, c := range row {
-			gain = max(gain, 4e-15*math.Abs(c))
+	for i := range mu {
+		for j := range nu {
+			x := c.At(i, j)
+			cost[i][n+j], cost[n+j][i], room[i][n+j] = x, -x, math.Inf(1)
+			gain = max(gain, 4e-15*math.Abs(x))
 		}
 	}
-	flow := make([][]float64, n)
-	for i := range flow {
-		flow[i] = make([]float64, m)
-	}
+	left := slices.Concat(mu, nu)
+	eps := 1e-15 * floats.Sum(mu) // what rounding leaves over
 	for {
-		// dist[i] of source i, dist[n+j] of sink j; pred on the path.
-		dist, pred := make([]float64, n+m), make([]int, n+m)
-		for v := range dist {
-			dist[v], pred[v] = math.Inf(1), -1
-			if v < n && supply[v] > eps {
-				dist[v] = 0
+		dist, pred := slices.Repeat([]float64{math.Inf(1)}, nodes), slices.Repeat([]int{-1}, nodes)
+		for i, w := range left[:n] {
+			if w > eps {
+				dist[i] = 0
 			}
 		}
-		for round, changed := 0, true; changed && round < n+m; round++ {
+		for round, changed := 0, true; changed && round < nodes; round++ {
 			changed = false
-			relax := func(u, v int, c float64) {
-				if d := dist[u] + c; d < dist[v]-gain {
-					dist[v], pred[v], changed = d, u, true
-				}
-			}
-			for i := range n {
-				for j := range m {
-					relax(i, n+j, cost[i][j])
-					if flow[i][j] > eps {
-						relax(n+j, i, -cost[i][j])
+			for u := range nodes {
+				for v, r := range room[u] {
+					if d := dist[u] + cost[u][v]; r > eps && d < dist[v]-gain {
+						dist[v], pred[v], changed = d, u, true
 					}
 				}
 			}
 		}
 		end := -1
-		for j := range m {
-			if demand[j] > eps && !math.IsInf(dist[n+j], 1) && (end < 0 || dist[n+j] < dist[end]) {
-				end = n + j
+		for j := n; j < nodes; j++ {
+			if left[j] > eps && !math.IsInf(dist[j], 1) && (end < 0 || dist[j] < dist[end]) {
+				end = j
 			}
 		}
 		if end < 0 {
 			break
 		}
-		amount, v := demand[end-n], end
-		for steps := 0; pred[v] >= 0; v = pred[v] {
-			if steps++; steps > n+m {
+		amount, start := left[end], end
+		for steps := 0; pred[start] >= 0; start = pred[start] {
+			if steps++; steps > nodes {
 				panic("refTransport: a cycle of negative cost")
 			}
-			if v < n { // the arc back from a sink
-				amount = min(amount, flow[v][pred[v]-n])
-			}
+			amount = min(amount, room[pred[start]][start])
 		}
-		amount = min(amount, supply[v])
-		supply[v] -= amount
-		demand[end-n] -= amount
-		for v = end; pred[v] >= 0; v = pred[v] {
-			if v >= n {
-				flow[pred[v]][v-n] += amount
-			} else {
-				flow[v][pred[v]-n] -= amount
-			}
+		amount = min(amount, left[start])
+		left[start] -= amount
+		left[end] -= amount
+		for v := end; v != start; v = pred[v] {
+			room[pred[v]][v] -= amount
+			room[v][pred[v]] += amount
 		}
 	}
 	sum := 0.0
-	for i := range n {
-		for j := range m {
-			sum += flow[i][j] * cost[i][j]
+	for i := range mu {
+		for j := range nu {
+			sum += room[n+j][i] * cost[i][n+j]
 		}
 	}
 	return sum
 }
 
-// refSigned is the distance of two signed measures of equal mass on one finite
-// space, and refNearest the least distance of a probability measure from g,
-// whose total is 1: the positive part serves the negative part, and what is
-// left of it, of mass 1, stays where it is.
+// refSigned is the distance of two signed measures of equal mass on one finite space, and
+// refNearest the least distance of a probability measure from g, whose total is 1: the positive
+// part serves the negative part, and what is left of it, of mass 1, stays where it is.
 func refSigned(d func(i, j int) float64, mu, nu []float64) float64 {
 	plus, minus := make([]float64, len(mu)), make([]float64, len(mu))
 	for i := range mu {

@@ -18,16 +18,14 @@ import (
 // their differences stay finite.
 const lineMax = 1e300
 
-// W1LineBetween returns the distance of the measure with weights mu on the points x of the
-// real line and that with weights nu on the points y, in any order: the integral of |F-G|,
-// F and G the distribution functions. Weights may be negative (Vallender 1974). A
-// difference of the totals up to 2^-30 of their sizes counts as if it lay at the largest
-// point; more is a [*MassError].
+// W1LineBetween returns the distance of the measure with weights mu on the points x of the real
+// line and that with weights nu on the points y, in any order: the integral of |F-G|, F and G the
+// distribution functions. Weights may be negative (Vallender 1974). A difference of the totals up
+// to 2^-30 of their sizes counts as if it lay at the largest point; more is a [*MassError].
 //
-// The relative error is about 2^-51, plus (n+m)*2^-103 times the total variation and the
-// extent. Positions lie in [-1e300, 1e300] ([*metric.ValueError]; [metric.ErrEmpty],
-// [*metric.SizeError]); the result is +Inf on overflow. O((n+m) log(n+m)), and O(n+m) for
-// sorted points.
+// The relative error is about 2^-51, plus (n+m)*2^-103 times the total variation and the extent.
+// Positions lie in [-1e300, 1e300] ([*metric.ValueError]; [metric.ErrEmpty], [*metric.SizeError]);
+// the result is +Inf on overflow. O((n+m) log(n+m)), and O(n+m) for sorted points.
 func W1LineBetween(x, mu, y, nu []float64) (float64, error) {
 	const op = "wasserstein: W1LineBetween"
 	if err := cmp.Or(lineCheck(op, "x", x), lineCheck(op, "y", y), checkMeasures(op, mu, nu, len(x), len(y), true)); err != nil {
@@ -59,11 +57,10 @@ func W1LineBetween(x, mu, y, nu []float64) (float64, error) {
 	return sumOrInf(cost), nil
 }
 
-// W1Samples returns the distance of the empirical measures of two samples of numbers, of
-// any sizes, which are not modified. Differences of integers do not overflow. The relative
-// error is at most 2^-51. Numbers lie in [-1e300, 1e300]: [metric.ErrEmpty],
-// [*metric.ValueError], [*metric.SizeError]. O(n+m) for sorted samples, otherwise two
-// sorts.
+// W1Samples returns the distance of the empirical measures of two samples of numbers, of any sizes,
+// which are not modified. Differences of integers do not overflow. The relative error is at most
+// 2^-51. Numbers lie in [-1e300, 1e300]: [metric.ErrEmpty], [*metric.ValueError],
+// [*metric.SizeError]. O(n+m) for sorted samples, otherwise two sorts.
 func W1Samples[T constraints.Integer | constraints.Float](a, b []T) (float64, error) {
 	const op = "wasserstein: W1Samples"
 	if err := cmp.Or(lineCheck(op, "a", a), lineCheck(op, "b", b)); err != nil {
@@ -88,8 +85,7 @@ func W1Samples[T constraints.Integer | constraints.Float](a, b []T) (float64, er
 		samples[c] = slices.Sorted(slices.Values(x))
 	})
 	a, b = samples[0], samples[1]
-	// A number of a weighs m units, one of b weighs n. Below lineCount the
-	// product fits an int64.
+	// A number of a weighs m units, one of b weighs n. Below lineCount the product fits an int64.
 	n, m := int64(len(a)), int64(len(b))
 	unit := gcd(n, m)
 	n, m = n/unit, m/unit
@@ -139,8 +135,7 @@ func lineSize(op, arg string, n int) error {
 	return nil
 }
 
-// sumOrInf returns a sum of terms >= 0, +Inf where it overflowed: then its
-// double-double is NaN.
+// sumOrInf returns a sum of terms >= 0, +Inf where it overflowed: then its double-double is NaN.
 func sumOrInf(c exact.DD) float64 {
 	if math.IsNaN(c.Hi) || math.IsNaN(c.Lo) {
 		return math.Inf(1)
@@ -148,8 +143,7 @@ func sumOrInf(c exact.DD) float64 {
 	return c.Hi
 }
 
-// lineOrder returns the indices of x in ascending order of value, nil for 0, 1,
-// ...
+// lineOrder returns the indices of x in ascending order of value, nil for 0, 1, ...
 func lineOrder(x []float64) []int32 {
 	if slices.IsSorted(x) {
 		return nil
@@ -174,9 +168,8 @@ const (
 	lineSmall  = 600
 )
 
-// lineSort returns a sorted copy of src, which holds no NaN, and with it on
-// request the index that each number had in src. Numbers of equal bits keep
-// their order.
+// lineSort returns a sorted copy of src, which holds no NaN, and with it on request the index that
+// each number had in src. Numbers of equal bits keep their order.
 func lineSort(src []float64, indexed bool) (sorted []float64, index []int32) {
 	n := len(src)
 	if indexed {

@@ -24,11 +24,10 @@ func (e *MassError) Error() string {
 	return fmt.Sprintf("%s: total masses %v and %v differ by more than %.3g: normalize the weights, which are never rescaled here", e.Op, e.Mu, e.Nu, e.Tol)
 }
 
-// massTol bounds the difference of two totals that were equal before the
-// caller's weights were rounded: each of n weights carries an error of at most
-// 2^-53 times itself from its own rounding, and as much times the total for
-// every operation of a normalization such as w/sum(w) in plain float64, whose
-// sum errs by up to n*2^-53. Twice that for two measures, doubled:
+// massTol bounds the difference of two totals that were equal before the caller's weights were
+// rounded: each of n weights carries an error of at most 2^-53 times itself from its own rounding,
+// and as much times the total for every operation of a normalization such as w/sum(w) in plain
+// float64, whose sum errs by up to n*2^-53. Twice that for two measures, doubled:
 func massTol(n int, total float64) float64 { return 4 * float64(n+2) * 0x1p-53 * total }
 
 // total sums w in double-double, whose high part is the sum rounded.

@@ -97,11 +97,10 @@ func projected(ctx context.Context, op string, f metric.Finite, t *pathTree, p, 
 	return r, nil
 }
 
-// slopes returns potentials of the points as sinks, >= 0, that prove p the nearest to g:
-// 0 where p has mass, and along every edge that mass must cross as different as the edge
-// is long. An interval of what a node can have goes from the leaves up, and from the root
-// down every node takes what is nearest to the node above. Masses that rounding explains
-// are taken for none.
+// slopes returns potentials of the points as sinks, >= 0, that prove p the nearest to g: 0 where p
+// has mass, and along every edge that mass must cross as different as the edge is long. An interval
+// of what a node can have goes from the leaves up, and from the root down every node takes what is
+// nearest to the node above. Masses that rounding explains are taken for none.
 func (p *pathTree) slopes(nearest, g []float64) []float64 {
 	tol := massTol(len(g), floats.Norm(g, 1))
 	below := p.below(g, nearest)

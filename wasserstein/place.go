@@ -57,16 +57,14 @@ func (p *places) among(src, dst *masses) *prices.Space {
 	return p.space.Subset(id)
 }
 
-// sources sets u to the potentials of all sources that go with v of all sinks,
-// rounded down.
+// sources sets u to the potentials of all sources that go with v of all sinks, rounded down.
 func (p *places) sources(ctx context.Context, u, v []float64, workers int) error {
 	w := prices.None(p.space.Len())
 	copy(w[p.first:], v)
 	return p.space.NewPrices(w).Slacks(ctx, p.space, 0, u, workers)
 }
 
-// sinks sets v to the potentials of all sinks that go with those of the points id
-// of space.
+// sinks sets v to the potentials of all sinks that go with those of the points id of space.
 func (p *places) sinks(ctx context.Context, v []float64, id []int32, u func(k int) float64, workers int) error {
 	w := prices.None(p.space.Len())
 	for k, i := range id {

@@ -48,19 +48,17 @@ type ProjectOptions struct {
 	Workers   int                                    // goroutines; 0 means one a processor
 }
 
-// Why Project finds the nearest. It fills the negative part N of g = G - N from the
-// positive part G at least cost: let T be a plan of least cost that moves N's mass out of
-// G, and p what it leaves of G, of total 1. T shows p to be within cost(T) of g. The
-// distance of g and any probability measure q depends on g - q = G - (N + q) alone, so it
-// is that of G and N + q. A plan from G to N + q, cut down in each column to N's share,
-// moves N's mass out of G: it costs cost(T) or more. A sink that takes the mass p at no
-// cost balances the problem.
+// Why Project finds the nearest. It fills the negative part N of g = G - N from the positive part G
+// at least cost: let T be a plan of least cost that moves N's mass out of G, and p what it leaves
+// of G, of total 1. T shows p to be within cost(T) of g. The distance of g and any probability
+// measure q depends on g - q = G - (N + q) alone, so it is that of G and N + q. A plan from G to N
+// + q, cut down in each column to N's share, moves N's mass out of G: it costs cost(T) or more. A
+// sink that takes the mass p at no cost balances the problem.
 
-// Project returns a probability measure on the points of f that is nearest, in the distance
-// of [W1], to the signed measure with finite weights g, whose total is 1 up to rounding
-// ([*MassError]). P's total differs from 1 by the rounding of g, up to some n ulps of its
-// largest weight. A probability measure comes back bit for bit. Errors, cost and memory are
-// as for W1.
+// Project returns a probability measure on the points of f that is nearest, in the distance of
+// [W1], to the signed measure with finite weights g, whose total is 1 up to rounding
+// ([*MassError]). P's total differs from 1 by the rounding of g, up to some n ulps of its largest
+// weight. A probability measure comes back bit for bit. Errors, cost and memory are as for W1.
 func Project(ctx context.Context, f metric.Finite, g []float64, o *ProjectOptions) (*Projection, error) {
 	const op = "wasserstein: Project"
 	n := fault.Len(f)
@@ -248,11 +246,10 @@ func ProjectTree(t *metric.Tree, g []float64) (p []float64, dist float64, err er
 	return p, tree.cost(below), nil
 }
 
-// ProjectSimplex returns the vector with entries >= 0 and the given total that is nearest
-// to g in the Euclidean norm, max(0, g[i]-tau) for the right tau, in dst where its capacity
-// allows, which must not overlap g. The sum is total within len(g)*2^-52 times it. g is
-// finite and not empty ([metric.ErrEmpty]), total finite and >= 0 ([*metric.ValueError]).
-// O(n log n).
+// ProjectSimplex returns the vector with entries >= 0 and the given total that is nearest to g in
+// the Euclidean norm, max(0, g[i]-tau) for the right tau, in dst where its capacity allows, which
+// must not overlap g. The sum is total within len(g)*2^-52 times it. g is finite and not empty
+// ([metric.ErrEmpty]), total finite and >= 0 ([*metric.ValueError]). O(n log n).
 func ProjectSimplex(g []float64, total float64, dst []float64) ([]float64, error) {
 	const op = "wasserstein: ProjectSimplex"
 	if err := cmp.Or(fault.Empty(op, "g", len(g)), fault.AllFinite(op, "g", g), fault.NonNegative(op, "total", total)); err != nil {

@@ -28,32 +28,41 @@ func TestProject_SlowReference(t *testing.T) {
 			g[i] += d
 			g[j] -= d
 		}
-		got := testkit.Must(Project(t.Context(), f, g, nil))
-		want := refNearest(f.Distance, g)
-		if math.Abs(got.Cost-want) > 1e-12*(1+want) || got.Lower > want+1e-12 || got.Upper < want-1e-12 {
-			t.Fatalf("n = %d: %v in [%v, %v], want %v", n, got.Cost, got.Lower, got.Upper, want)
-		}
-		if slices.Min(got.P) < 0 || math.Abs(total(got.P)-1) > 1e-14*float64(n) {
-			t.Fatalf("P has total %v, least %v", total(got.P), slices.Min(got.P))
-		}
-		// The distance of P from g, computed as that of two signed measures.
-		if d := refSigned(f.Distance, g, got.P); math.Abs(d-want) > 1e-12*(1+want) {
-			t.Fatalf("P is %v from g, want %v", d, want)
-		}
-		moved := slices.Clone(g)
+		got := projectVerify(t, f, g, 1)
 		for _, p := range got.Plan {
 			if g[p.I] <= 0 || g[p.J] >= 0 {
 				t.Fatalf("flow %+v from %v to %v", p, g[p.I], g[p.J])
 			}
-			moved[p.I] -= p.Mass
-			moved[p.J] += p.Mass
-		}
-		for i := range moved {
-			if math.Abs(moved[i]-got.P[i]) > 1e-14*(1+math.Abs(g[i])) {
-				t.Fatalf("P[%d] = %v, the plan makes it %v", i, got.P[i], moved[i])
-			}
 		}
 	}
+}
+
+// projectVerify checks a projection against the slow reference, up to 1e-12*size.
+func projectVerify(t *testing.T, f metric.Finite, g []float64, size float64) *Projection {
+	t.Helper()
+	got := testkit.Must(Project(t.Context(), f, g, nil))
+	want := refNearest(f.Distance, g)
+	if math.Abs(got.Cost-want) > 1e-12*size || got.Lower > want+1e-12*size || got.Upper < want-1e-12*size {
+		t.Fatalf("%T: %v in [%v, %v], want %v", f, got.Cost, got.Lower, got.Upper, want)
+	}
+	if slices.Min(got.P) < 0 || math.Abs(total(got.P)-1) > 1e-14*float64(len(g)) {
+		t.Fatalf("%T: P has total %v, least %v", f, total(got.P), slices.Min(got.P))
+	}
+	// The distance of P from g, computed as that of two signed measures.
+	if d := refSigned(f.Distance, g, got.P); math.Abs(d-want) > 1e-12*size {
+		t.Fatalf("%T: P is %v from g, want %v", f, d, want)
+	}
+	moved := slices.Clone(g)
+	for _, p := range got.Plan {
+		moved[p.I] -= p.Mass
+		moved[p.J] += p.Mass
+	}
+	for i := range moved {
+		if math.Abs(moved[i]-got.P[i]) > 1e-13*(1+math.Abs(g[i])) {
+			t.Fatalf("%T: P[%d] = %v, the plan makes it %v", f, i, got.P[i], moved[i])
+		}
+	}
+	return got
 }
 
 // Where the points lie on a line or a tree the nearest measure takes no pivot, and is
@@ -83,28 +92,11 @@ func TestProject_ClosedFormsAreTheOptimum(t *testing.T) {
 				g[i] += d
 				g[j] -= d
 			}
-			got := testkit.Must(Project(t.Context(), f, g, nil))
-			want := refNearest(f.Distance, g)
 			size, _, _, _ := metric.Diameter(t.Context(), f)
 			size *= floats.Norm(g, 1)
-			if math.Abs(got.Cost-want) > 1e-12*size || got.Lower > want+1e-12*size || got.Upper < want-1e-12*size {
-				t.Fatalf("%s: %v in [%v, %v], want %v", name, got.Cost, got.Lower, got.Upper, want)
-			}
+			got := projectVerify(t, f, g, size)
 			if name != "nodes" && got.Pivots > 0 || got.Gap() > 1e-10*size+1e-40 { // a largest distance of 0 is rounded up
 				t.Fatalf("%s: %d pivots, gap %v of %v", name, got.Pivots, got.Gap(), size)
-			}
-			if d := refSigned(f.Distance, g, got.P); math.Abs(d-want) > 1e-12*size {
-				t.Fatalf("%s: P is %v from g, want %v", name, d, want)
-			}
-			moved := slices.Clone(g)
-			for _, w := range got.Plan {
-				moved[w.I] -= w.Mass
-				moved[w.J] += w.Mass
-			}
-			for i := range moved {
-				if math.Abs(moved[i]-got.P[i]) > 1e-13*(1+math.Abs(g[i])) {
-					t.Fatalf("%s: P[%d] = %v, the plan makes it %v", name, i, got.P[i], moved[i])
-				}
 			}
 		}
 	}
@@ -118,8 +110,7 @@ func isotonicCost(f, g, w []float64) float64 {
 	return sum
 }
 
-// All ascending lists over the values of g and the bounds: one of them is
-// optimal.
+// All ascending lists over the values of g and the bounds: one of them is optimal.
 func bruteIsotonic(g, w []float64, lo, hi float64) float64 {
 	values := []float64{lo, hi}
 	for _, v := range g {
@@ -256,9 +247,8 @@ func fuzzLine(data []byte) (x, g []float64) {
 	return x, g
 }
 
-// Any input gives an error or a probability measure, no farther from g than
-// some others: all mass at one point, the positive part renormalized, and random
-// ones.
+// Any input gives an error or a probability measure, no farther from g than some others: all mass
+// at one point, the positive part renormalized, and random ones.
 func FuzzProjectLine(f *testing.F) {
 	f.Add([]byte{0, 0, 1, 0, 1, 0, 2, 0, 255, 255, 3, 0, 1, 0})
 	f.Add([]byte{0, 240, 1, 0, 1, 0, 1, 0, 255, 127, 1, 0, 1, 128})
@@ -366,9 +356,8 @@ func refNearestLeaves(tree *metric.Tree, d func(i, j int) float64, g []float64) 
 	}, g)
 }
 
-// refTopDown is another probability measure near g: from the root down each node
-// gives its mass to its children, as near as can be in the Euclidean sense to
-// the sums of g below them.
+// refTopDown is another probability measure near g: from the root down each node gives its mass to
+// its children, as near as can be in the Euclidean sense to the sums of g below them.
 func refTopDown(t *testing.T, tree *metric.Tree, g []float64) []float64 {
 	t.Helper()
 	below := nodeTree(tree, tree.Leaves()).below(g, make([]float64, len(g)))

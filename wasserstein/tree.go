@@ -15,9 +15,8 @@ import (
 	"golang.org/x/exp/constraints"
 )
 
-// pathTree is a tree with points at some of its nodes, as far apart as the paths
-// between them are long. W1 has a closed form there: what mu-nu has below an edge must
-// cross it, so that
+// pathTree is a tree with points at some of its nodes, as far apart as the paths between them are
+// long. W1 has a closed form there: what mu-nu has below an edge must cross it, so that
 //
 //	W1(mu, nu) = sum over the edges of their length * |mu-nu below|.
 type pathTree struct {
@@ -30,9 +29,8 @@ type pathTree struct {
 	close bool
 }
 
-// pathTreeOf returns the tree of a metric whose type has one: points of the line, the
-// path metric of a tree, an ultrametric, clusters. It returns nil for all others. O(n),
-// O(n log n) on the line.
+// pathTreeOf returns the tree of a metric whose type has one: points of the line, the path metric
+// of a tree, an ultrametric, clusters. It returns nil for all others. O(n), O(n log n) on the line.
 func pathTreeOf(f metric.Finite) *pathTree {
 	switch s := f.(type) {
 	case *metric.Clustered:
@@ -78,8 +76,7 @@ func joinTree(row []int, heights []float64) *pathTree {
 	return p
 }
 
-// clusteredTree is the tree of depth two with the clusters below its root (IRC24,
-// Section 6.2).
+// clusteredTree is the tree of depth two with the clusters below its root (IRC24, Section 6.2).
 func clusteredTree(c *metric.Clustered) *pathTree {
 	n, size := c.Len(), c.Size()
 	all := n + c.Clusters() + 1

@@ -11,8 +11,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// treeRandom mixes shapes and lengths: random and equal ones, zeros, huge and
-// tiny ones.
+// treeRandom mixes shapes and lengths: random and equal ones, zeros, huge and tiny ones.
 func treeRandom(r *rand.Rand, n int) *metric.Tree {
 	perm := r.Perm(n)
 	back := 1 + r.IntN(n)
@@ -42,8 +41,7 @@ func treeHeight(t *metric.Tree) float64 {
 
 func TestDistance_ClustersKnownValue(t *testing.T) {
 	c := testkit.Must(metric.NewClustered(3, 2, 0.3))
-	// r/2 times the l1 distance 1 of the points, and (1-r)/2 times that of the
-	// clusters, .4.
+	// r/2 times the l1 distance 1 of the points, and (1-r)/2 times that of the clusters, .4.
 	got, err := distance(c, []float64{.5, .1, .1, .1, .1, .1}, []float64{.1, .3, 0, .2, .2, .2})
 	if err != nil || !lineClose(got, 0.29, 0x1p-50) {
 		t.Errorf("%v, %v, want 0.29", got, err)

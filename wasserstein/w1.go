@@ -16,8 +16,7 @@ import (
 	"github.com/metricdp/metricdp/wasserstein/internal/simplex"
 )
 
-// Options are the settings of [W1], [W1Points] and [Between]; nil and zeros mean the
-// defaults.
+// Options are the settings of [W1], [W1Points] and [Between]; nil and zeros mean the defaults.
 type Options struct {
 	// U and V, if not nil, are potentials of all sources and sinks to start from, as of
 	// an earlier [Result] on the same costs. They change the time, and which of several
@@ -54,8 +53,7 @@ type Result struct {
 	// Plan is sorted by (I, J), has at most n+m-1 entries (without Cells), all of
 	// positive mass, and the marginals mu and nu up to Unmatched.
 	Plan []Flow
-	// Pivots is the number of simplex steps, Passes that of the passes over all
-	// costs.
+	// Pivots is the number of simplex steps, Passes that of the passes over all costs.
 	Pivots, Passes int
 
 	unit metric.Unit // of the costs, "" where they are not known to be distances
@@ -287,9 +285,8 @@ func (t *transport) result(ctx context.Context, b *simplex.Basis) (*Result, erro
 	return r, err
 }
 
-// prove makes a Result of a plan and of potentials of the sources, nil for those
-// that go with the others, and of the sinks. It keeps all three. With u goes a bound
-// of all costs.
+// prove makes a Result of a plan and of potentials of the sources, nil for those that go with the
+// others, and of the sinks. It keeps all three. With u goes a bound of all costs.
 func (t *transport) prove(ctx context.Context, plan []Flow, u, v []float64, largest float64) (*Result, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err

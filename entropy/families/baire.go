@@ -12,11 +12,10 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Baire is the family of bimetric spaces of BSV24 Theorem 6.4: sequences of letters, of
-// which two that differ first in place k = 1, 2, ... lie Privacy(k) apart under rho1 and
-// Utility(k) under rho2, both ultrametrics. Privacy and Utility are non-increasing, finite
-// and >= 0, and functions of k alone; what breaks that is a [*metric.ValueError] with k as
-// Index, if it is met.
+// Baire is the family of bimetric spaces of BSV24 Theorem 6.4: sequences of letters, of which two
+// that differ first in place k = 1, 2, ... lie Privacy(k) apart under rho1 and Utility(k) under
+// rho2, both ultrametrics. Privacy and Utility are non-increasing, finite and >= 0, and functions
+// of k alone; what breaks that is a [*metric.ValueError] with k as Index, if it is met.
 type Baire struct {
 	Arity   int // letters; 0 is 2
 	Depth   int // length of the sequences; 0 is infinite
@@ -32,10 +31,9 @@ const maxPlaces = 1 << 24
 // when (j-k) ln(Arity) <= alpha*Privacy(k) for all k <= j. All sequences differ before place
 // j = Depth+1, which stands for separation 0.
 
-// EntropicScale returns the entropic scale of the space at alpha: with k0 the integer part
-// of the least k + alpha*Privacy(k)/ln(Arity) over the places k, Utility(k0), or 0 where k0
-// exceeds Depth. It is a single number unless the expression lies within rounding of an
-// integer. O(k0).
+// EntropicScale returns the entropic scale of the space at alpha: with k0 the integer part of the
+// least k + alpha*Privacy(k)/ln(Arity) over the places k, Utility(k0), or 0 where k0 exceeds Depth.
+// It is a single number unless the expression lies within rounding of an integer. O(k0).
 func (b Baire) EntropicScale(alpha float64) (scale.Interval, error) {
 	const op = "families: Baire.EntropicScale"
 	if err := b.check(op, alpha); err != nil {
@@ -63,11 +61,10 @@ func (b Baire) EntropicScale(alpha float64) (scale.Interval, error) {
 	return s, g.err
 }
 
-// DiametricScale returns the diametric scale of the space at alpha: the largest
-// Utility(k) exp(-alpha*Privacy(k)) over the places k, because the ball of
-// radius Privacy(k) has the rho2-diameter Utility(k). The interval is as wide
-// as rounding makes it. The places are searched until Utility(k) is below what
-// was found; an infinite space in which that is far off is an error.
+// DiametricScale returns the diametric scale of the space at alpha: the largest Utility(k)
+// exp(-alpha*Privacy(k)) over the places k, because the ball of radius Privacy(k) has the
+// rho2-diameter Utility(k). The interval is as wide as rounding makes it. The places are searched
+// until Utility(k) is below what was found; an infinite space in which that is far off is an error.
 func (b Baire) DiametricScale(alpha float64) (scale.Interval, error) {
 	const op = "families: Baire.DiametricScale"
 	if err := b.check(op, alpha); err != nil {
@@ -88,10 +85,9 @@ func (b Baire) DiametricScale(alpha float64) (scale.Interval, error) {
 	return s, nil
 }
 
-// Space returns the space itself: Arity^Depth points, sequences in
-// lexicographic order, under two metrics of type [*metric.Ultrametric]. Depth
-// must be positive. Memory is 16*n*log2(n) bytes for n points; too much is a
-// [*metric.MemoryError].
+// Space returns the space itself: Arity^Depth points, sequences in lexicographic order, under two
+// metrics of type [*metric.Ultrametric]. Depth must be positive. Memory is 16*n*log2(n) bytes for n
+// points; too much is a [*metric.MemoryError].
 func (b Baire) Space() (metric.Bimetric, error) {
 	const op = "families: Baire.Space"
 	if err := b.check(op, 1); err != nil {

@@ -191,8 +191,7 @@ func TestMeasures_CoveringRadius(t *testing.T) {
 	}
 }
 
-// The distances against W1 of every pair, the axioms, and TV against its
-// definition.
+// The distances against W1 of every pair, the axioms, and TV against its definition.
 func TestMeasures_Distances(t *testing.T) {
 	f := space.Uniform(4, random.Seeded(3))
 	s := testkit.Must(MeasureNet(t.Context(), f, 4))

@@ -23,8 +23,7 @@ var ctx = context.Background()
 
 // street is five places, one kilometer apart.
 func street() metric.Finite {
-	f := must(metric.NewPoints([][]float64{{0}, {1}, {2}, {3}, {4}}, metric.Euclidean{}))
-	return f
+	return must(metric.NewPoints([][]float64{{0}, {1}, {2}, {3}, {4}}, metric.Euclidean{}))
 }
 
 // How accurately can 10,000 users at alpha = 1 a unit publish where on a line their items
@@ -76,10 +75,9 @@ func ExampleBaire() {
 	// alpha 1000000: s = 0.48/alpha, s_o = 0.37/alpha
 }
 
-// Measures on [0,1]^d under W1, which is both metrics: the scales are of the
-// order of min(alpha^(-1/(d+1)), 1) (BSV24 section 6), hidden constants apart.
-// Here d = 1, and the net of measures of Lemma A.1 stands for all of them; at
-// larger alpha it would show.
+// Measures on [0,1]^d under W1, which is both metrics: the scales are of the order of
+// min(alpha^(-1/(d+1)), 1) (BSV24 section 6), hidden constants apart. Here d = 1, and the net of
+// measures of Lemma A.1 stands for all of them; at larger alpha it would show.
 func ExampleMeasureNet() {
 	var pts [][]float64
 	for i := range 11 {
@@ -119,9 +117,8 @@ func ExamplePrivateDataBound() {
 	// W1 error at least 0.0391 km, by 1000 records on each of the pairs [[4 0]]
 }
 
-// A hundred users at alpha = 0.5 per km: however the places they went to are
-// published, as one distribution, its earth mover's distance from the truth may be
-// this much on average.
+// A hundred users at alpha = 0.5 per km: however the places they went to are published, as one
+// distribution, its earth mover's distance from the truth may be this much on average.
 func ExamplePrivateTransportBound() {
 	w := must(families.PrivateTransportBound(ctx, street(), 0.5*100))
 	fmt.Printf("W1 error at least %.4f km, by the pairs %v\n", w.Value, w.Pairs)

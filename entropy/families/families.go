@@ -9,25 +9,22 @@ import (
 	"github.com/metricdp/metricdp/internal/fault"
 )
 
-// The optimal accuracy of three families of spaces in which one metric measures
-// privacy and loss, as in BSV24 Theorems 6.1 to 6.3, with explicit constants.
-// Values are computed in plain float64 and moved outward by 2^-38, far more than
-// rounding costs.
+// The optimal accuracy of three families of spaces in which one metric measures privacy and loss,
+// as in BSV24 Theorems 6.1 to 6.3, with explicit constants. Values are computed in plain float64
+// and moved outward by 2^-38, far more than rounding costs.
 
 // The ends of BallAccuracy. Above: 1, by releasing the center; and 2 dim/alpha, by noise of
 // density prop. to e^(-alpha ||z||), whose mean norm is dim/alpha, and the point of the
 // ball nearest to the sum, which doubles the distance at most.
 //
-// Below: two points at distance u, u/(1+e^(alpha u)) (an entropy.Star); and points S of the ball,
-// a maximal set at distances > t. Seen from the center, balls of radius t around them cover
-// that of radius r <= 1, so that t^d e^(alpha t) times the sum of e^(-alpha ||y||) over S
-// is at least r^d e^(-alpha r), and a packing, such a star too, proves t/2 (1 - (t/r)^d
-// e^(alpha (t+r))). At r = min(1, dim/alpha) and the best t = v r this is above 0.13
-// dim/alpha for dim large.
+// Below: two points at distance u, u/(1+e^(alpha u)) (an entropy.Star); and points S of the ball, a
+// maximal set at distances > t. Seen from the center, balls of radius t around them cover that of
+// radius r <= 1, so that t^d e^(alpha t) times the sum of e^(-alpha ||y||) over S is at least r^d
+// e^(-alpha r), and a packing, such a star too, proves t/2 (1 - (t/r)^d e^(alpha (t+r))). At r =
+// min(1, dim/alpha) and the best t = v r this is above 0.13 dim/alpha for dim large.
 
-// BallAccuracy encloses the optimal accuracy at level alpha on the unit ball of
-// any norm on R^dim, dim in [1, 100], under that norm: min(1, dim/alpha) up to constants
-// (BSV24 Theorem 6.1).
+// BallAccuracy encloses the optimal accuracy at level alpha on the unit ball of any norm on R^dim,
+// dim in [1, 100], under that norm: min(1, dim/alpha) up to constants (BSV24 Theorem 6.1).
 func BallAccuracy(dim int, alpha float64) (scale.Interval, error) {
 	if err := checkFamily("families: BallAccuracy", dim, alpha); err != nil {
 		return scale.Interval{}, err
@@ -57,10 +54,9 @@ func BallAccuracy(dim int, alpha float64) (scale.Interval, error) {
 // (1 + (N-1)/m)^m (1 + m/(N-1))^(N-1). With m in proportion to N this has no logarithm: in
 // the plane 2.37 alpha^(-1/3) for alpha large, and for the paper's net, Lemma A.1, 4.22.
 //
-// Below: see [MeasureBound], for dim = 1 with the cells in place of pairs: a
-// distribution function with values (i+t_i)/m on cell i, 0 <= t_i <= 1, is
-// monotone, and W1 is the sum of |t_i-t'_i|/m^2. For dim > 1, neighbors in a
-// grid are the pairs.
+// Below: see [MeasureBound], for dim = 1 with the cells in place of pairs: a distribution function
+// with values (i+t_i)/m on cell i, 0 <= t_i <= 1, is monotone, and W1 is the sum of |t_i-t'_i|/m^2.
+// For dim > 1, neighbors in a grid are the pairs.
 //
 // Also, for dim > 1: B blocks of q = 2^dim neighbors of a grid of gaps 1/k, each with a mass
 // 1/B on one of them, drawn independently. As there, W1 to any output is at least 1/2kB times
@@ -70,12 +66,11 @@ func BallAccuracy(dim int, alpha float64) (scale.Interval, error) {
 // over x is at least 1 + ((q-1) e^-beta - 1) c for some c in [0,1], and A >= min(1, (q-1)
 // e^-beta)/2k. For alpha <= ln(q-1) that is 1/2, half the diameter.
 
-// MeasuresAccuracy encloses the optimal accuracy at level alpha on the probability measures
-// on [0,1]^dim, dim in [1, 100], under the metric W1, the sides of the cube measured by the
-// largest coordinate: min(1, alpha^(-1/(dim+1))) up to constants (BSV24 Theorem 6.2),
-// within a factor 8. With alpha*users in place of alpha the lower end holds for a release
-// of the distribution of all items of users, any number each, under the earth mover's
-// distance.
+// MeasuresAccuracy encloses the optimal accuracy at level alpha on the probability measures on
+// [0,1]^dim, dim in [1, 100], under the metric W1, the sides of the cube measured by the largest
+// coordinate: min(1, alpha^(-1/(dim+1))) up to constants (BSV24 Theorem 6.2), within a factor 8.
+// With alpha*users in place of alpha the lower end holds for a release of the distribution of all
+// items of users, any number each, under the earth mover's distance.
 func MeasuresAccuracy(dim int, alpha float64) (scale.Interval, error) {
 	if err := checkFamily("families: MeasuresAccuracy", dim, alpha); err != nil {
 		return scale.Interval{}, err
@@ -104,14 +99,13 @@ func MeasuresAccuracy(dim int, alpha float64) (scale.Interval, error) {
 	return outward(lo, hi, 0.5), nil
 }
 
-// The ends of LipschitzAccuracy. Above: 1, by the function 0; and k^dim values at the centers
-// of cells of side 1/k, with the noise of the largest coordinate, whose mean is
-// k^dim/alpha. The function nearest to them there is at most twice as far, and elsewhere
-// 1/k more: 1/k + 2 k^dim/alpha. Below: the functions v max_i x_i with |v| <= 1 are 2 apart
-// at most, and f -> f(1, ..., 1) does not increase distances, so that A is at least that of
-// an interval of length 2. And a pyramid of height 1/2k on every cell, up or down, makes K =
-// 2^(k^dim) functions at distances 1/k, and 1/2k from 0: a packing, an entropy.Star too,
-// proves (1 - e^(alpha/2k)/K)/2k.
+// The ends of LipschitzAccuracy. Above: 1, by the function 0; and k^dim values at the centers of
+// cells of side 1/k, with the noise of the largest coordinate, whose mean is k^dim/alpha. The
+// function nearest to them there is at most twice as far, and elsewhere 1/k more: 1/k + 2
+// k^dim/alpha. Below: the functions v max_i x_i with |v| <= 1 are 2 apart at most, and f -> f(1,
+// ..., 1) does not increase distances, so that A is at least that of an interval of length 2. And a
+// pyramid of height 1/2k on every cell, up or down, makes K = 2^(k^dim) functions at distances 1/k,
+// and 1/2k from 0: a packing, an entropy.Star too, proves (1 - e^(alpha/2k)/K)/2k.
 
 // LipschitzAccuracy encloses the optimal accuracy at level alpha on the real functions f on
 // [0,1]^dim, dim in [1, 100], with f(0) = 0 and |f(x)-f(y)| <= the largest coordinate of x-y, under the largest
@@ -148,9 +142,8 @@ func outward(lo, hi, radius float64) scale.Interval {
 	return scale.Interval{Lo: roundOff(lo), Hi: min(hi*spaces.SlackUp, radius)}
 }
 
-// numbersNear are whole numbers >= 1 about (c*alpha)^(1/(dim+1)) for c from 2^-9
-// to 2^9: any number of cells gives a true bound, and the best is among these or
-// near one.
+// numbersNear are whole numbers >= 1 about (c*alpha)^(1/(dim+1)) for c from 2^-9 to 2^9: any number
+// of cells gives a true bound, and the best is among these or near one.
 func numbersNear(alpha float64, dim int) []float64 {
 	var out []float64
 	for e := -9.0; e <= 9; e += 0.25 {

@@ -353,9 +353,8 @@ func countLoss(n int, eps float64) float64 {
 	q := math.Exp(-eps)
 	for i := range 8 {
 		c := float64(i * (n / 2) / 8)
-		// Where x-y has a gap between, at distance i from x, the noise passes it with
-		// probability q^(i+1)/(1+q). From c inward the loss is largest in the middle;
-		// below c it falls with x.
+		// Where x-y has a gap between, at distance i from x, the noise passes it with probability
+		// q^(i+1)/(1+q). From c inward the loss is largest in the middle; below c it falls with x.
 		passed := func(from, gaps float64) float64 { // gaps at distances from, from+1, ...
 			return math.Exp(-eps*from) * math.Expm1(-eps*gaps) / math.Expm1(-eps) * q / (1 + q)
 		}

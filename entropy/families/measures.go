@@ -79,8 +79,7 @@ func MeasureNet(ctx context.Context, f metric.Finite, m int) (*Measures, error) 
 // Len returns the number of measures.
 func (s *Measures) Len() int { return s.count[s.f.Len()][s.m] }
 
-// Measure returns the weights of measure i, in dst where its capacity allows.
-// O(n log m).
+// Measure returns the weights of measure i, in dst where its capacity allows. O(n log m).
 func (s *Measures) Measure(i int, dst []float64) []float64 {
 	n := s.f.Len()
 	dst = slices.Grow(dst[:0], n)[:n]
@@ -88,8 +87,7 @@ func (s *Measures) Measure(i int, dst []float64) []float64 {
 	return dst
 }
 
-// each calls yield with every point and its weight in measure i, in units of
-// 1/m.
+// each calls yield with every point and its weight in measure i, in units of 1/m.
 func (s *Measures) each(i int, yield func(p, c int)) {
 	if i < 0 || i >= s.Len() {
 		panic(fmt.Sprintf("families: Measures: index %d out of range [0, %d)", i, s.Len()))
@@ -113,10 +111,9 @@ func (s *Measures) each(i int, yield func(p, c int)) {
 // fraction of b. Moving mass along the tree costs the sum over its edges of length times
 // error below the edge: at most MST/(2m) on average over U, so for some U.
 //
-// The second: round the R largest fractions of m*p up and the others down, R
-// their sum. Their mean is R/n, so those rounded up miss at most R(1-R/n) <=
-// floor(n^2/4)/n in all: that over m is the mass that moves, by at most the
-// diameter.
+// The second: round the R largest fractions of m*p up and the others down, R their sum. Their mean
+// is R/n, so those rounded up miss at most R(1-R/n) <= floor(n^2/4)/n in all: that over m is the
+// mass that moves, by at most the diameter.
 
 // CoveringRadius returns a number r such that every probability measure on the
 // n points has W1 at most r from a measure of the net: the smaller of
@@ -143,9 +140,8 @@ func (s *Measures) TotalVariation(ctx context.Context) (metric.Finite, error) {
 	return metric.NewPoints(all, metric.TotalVariation{})
 }
 
-// Wasserstein returns the net under W1, the distances of package wasserstein,
-// right to about 15 digits. O(Len()^2) time and memory; too much is a
-// [*metric.MemoryError].
+// Wasserstein returns the net under W1, the distances of package wasserstein, right to about 15
+// digits. O(Len()^2) time and memory; too much is a [*metric.MemoryError].
 func (s *Measures) Wasserstein(ctx context.Context, o *scale.Options) (*metric.Dense, error) {
 	const op = "families: Measures.Wasserstein"
 	o = spaces.OrDefault(o)

@@ -16,9 +16,8 @@ import (
 //	L = sum over x <= j of p_x q^(j-x),  R = sum over x > j of p_x q^(x-j-1),
 //	a = g(j) >= q (1-b),  b = 1-g(j+1) >= q (1-a).
 //
-// For a and b in [0,1] it is least at a corner, where it is (L+R) q/(1+q), L or R. The sum
-// over the gaps is a lower bound of the worst loss times the sum of the weights, and
-// increases with q.
+// For a and b in [0,1] it is least at a corner, where it is (L+R) q/(1+q), L or R. The sum over the
+// gaps is a lower bound of the worst loss times the sum of the weights, and increases with q.
 //
 // With weights 1, and 1/(1-q) at the ends, L = R = 1/(1-q), and the bound is
 //

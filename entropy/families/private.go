@@ -13,17 +13,15 @@ import (
 )
 
 // The proof of MeasureBound, with the letters of measureBound. For t_i in [0,1] let mu_t put the
-// mass w_i (1-t_i) on x_i and
-// w_i t_i on y_i, and what is left on some fixed point. As a function of t_i alone a
-// mechanism is beta-private. The bumps max(0, r(z)-rho(z,.)) of the points z of the set are
-// disjoint, and low enough for the sum of those of all y_i less those of all x_i to be
-// 1-Lipschitz with any signs of the pairs. With the best signs W1(mu_t, nu) is at least the
-// sum of w_i (r(x_i)+r(y_i)) |t_i-b_i(nu)|, where b_i does not depend on t. Draw the t_i
-// independently from a least favorable prior on [0,1]: b_i, moved into [0,1], errs by
-// A1(beta) at least on average. (With t_i in {0,1}, where A1 is 1/(1+e^beta), this is
-// Assouad's lemma.) On data sets of N records, k of which a pair has, t_i is a multiple of
-// 1/k and a step costs what one record does: b_i errs by P/k, P the optimal accuracy of a
-// path of k gaps.
+// mass w_i (1-t_i) on x_i and w_i t_i on y_i, and what is left on some fixed point. As a function
+// of t_i alone a mechanism is beta-private. The bumps max(0, r(z)-rho(z,.)) of the points z of the
+// set are disjoint, and low enough for the sum of those of all y_i less those of all x_i to be
+// 1-Lipschitz with any signs of the pairs. With the best signs W1(mu_t, nu) is at least the sum of
+// w_i (r(x_i)+r(y_i)) |t_i-b_i(nu)|, where b_i does not depend on t. Draw the t_i independently
+// from a least favorable prior on [0,1]: b_i, moved into [0,1], errs by A1(beta) at least on
+// average. (With t_i in {0,1}, where A1 is 1/(1+e^beta), this is Assouad's lemma.) On data sets of
+// N records, k of which a pair has, t_i is a multiple of 1/k and a step costs what one record does:
+// b_i errs by P/k, P the optimal accuracy of a path of k gaps.
 
 // MeasureBound is a lower bound on the accuracy of private measures, of synthetic data and of
 // users' distributions: no mechanism of the stated privacy that takes and returns probability
@@ -47,11 +45,10 @@ func PrivateMeasureBound(ctx context.Context, f metric.Finite, alpha float64) (M
 	return measureBound(ctx, "families: PrivateMeasureBound", f, alpha, MeasureBound{})
 }
 
-// PrivateTransportBound is [PrivateMeasureBound] for mechanisms that are alpha-private in
-// W1, per unit of the distance of f. A release of how the items of n users are distributed,
-// a-private for each user of any number of items under the earth mover's distance, is one
-// for alpha = a*n. In d dimensions the bound follows alpha^(-1/(d+1)). Sets have at most
-// 2048 points.
+// PrivateTransportBound is [PrivateMeasureBound] for mechanisms that are alpha-private in W1, per
+// unit of the distance of f. A release of how the items of n users are distributed, a-private for
+// each user of any number of items under the earth mover's distance, is one for alpha = a*n. In d
+// dimensions the bound follows alpha^(-1/(d+1)). Sets have at most 2048 points.
 func PrivateTransportBound(ctx context.Context, f metric.Finite, alpha float64) (MeasureBound, error) {
 	return measureBound(ctx, "families: PrivateTransportBound", f, alpha, MeasureBound{Transport: true})
 }
@@ -142,10 +139,9 @@ const (
 //
 //	Value = sum_i w_i A (r(x_i) + r(y_i)).
 //
-// For measures the w_i add up to 1, 1/m in total variation, in proportion to 1/rho(x_i,y_i) in
-// W1, and A is the optimal accuracy of [0,1] at the level of moving one from x_i to y_i. For N
-// records w_i = k/N, k the integer part of N/m, and A is 1/k of that of a path of k gaps at eps
-// each.
+// For measures the w_i add up to 1, 1/m in total variation, in proportion to 1/rho(x_i,y_i) in W1,
+// and A is the optimal accuracy of [0,1] at the level of moving one from x_i to y_i. For N records
+// w_i = k/N, k the integer part of N/m, and A is 1/k of that of a path of k gaps at eps each.
 func measureBound(ctx context.Context, op string, f metric.Finite, alpha float64, w MeasureBound) (MeasureBound, error) {
 	if err := cmp.Or(fault.Positive(op, "alpha", alpha), spaces.CheckMetric(op, f)); err != nil {
 		return MeasureBound{}, err

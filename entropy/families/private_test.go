@@ -13,9 +13,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// On 2m points at mutual distance t the bound is at least t/(2+alpha/m). Two points'
-// measures are numbers in [0,1], on which Laplace noise cut off at the ends loses
-// (1-e^(-alpha/2))/alpha.
+// On 2m points at mutual distance t the bound is at least t/(2+alpha/m). Two points' measures are
+// numbers in [0,1], on which Laplace noise cut off at the ends loses (1-e^(-alpha/2))/alpha.
 func TestPrivateMeasureBound_ClosedForm(t *testing.T) {
 	for _, n := range []int{2, 4, 16, 64} {
 		for _, alpha := range []float64{1e-9, 1, 10, 1000} {
@@ -194,9 +193,8 @@ func TestPrivateDataBound_KnownAnswers(t *testing.T) {
 	}
 }
 
-// All data sets of a few records on a few points, under total variation and W1:
-// no mechanism on that finite space loses less than the bound, and no witness
-// proves more.
+// All data sets of a few records on a few points, under total variation and W1: no mechanism on
+// that finite space loses less than the bound, and no witness proves more.
 func TestPrivateDataBound_Chain(t *testing.T) {
 	r := random.Seeded(3)
 	for _, size := range [][2]int{{2, 6}, {3, 4}, {4, 4}} {

@@ -11,9 +11,8 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// This file is the slow reference of the package: packing and covering numbers
-// from all subsets, and the four scales from their definitions, for spaces of
-// at most 12 points or so.
+// This file is the slow reference of the package: packing and covering numbers from all subsets,
+// and the four scales from their definitions, for spaces of at most 12 points or so.
 
 // brutePacking is the largest number of points of pts with pairwise distances
 // > s, from all subsets that have them.

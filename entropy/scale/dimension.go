@@ -14,11 +14,10 @@ import (
 
 // DimensionOptions tune [Dimension]. Nil and the zero value mean the defaults.
 type DimensionOptions struct {
-	// Coarse and Fine are the scales between which the dimension is seen, Coarse at
-	// least twice Fine. The default of Coarse is a quarter of the distance of two
-	// points at least half the diameter apart, that of Fine where the count
-	// reaches a quarter of the points: beyond, the sample is seen and not what it
-	// is a sample of.
+	// Coarse and Fine are the scales between which the dimension is seen, Coarse at least twice
+	// Fine. The default of Coarse is a quarter of the distance of two points at least half the
+	// diameter apart, that of Fine where the count reaches a quarter of the points: beyond, the
+	// sample is seen and not what it is a sample of.
 	Coarse, Fine float64
 }
 
@@ -38,15 +37,14 @@ type DimensionEstimate struct {
 // The rates of Dimension. Below, families.PrivateMeasureBound: 2m points t apart prove
 // t/(2+alpha/m); t = alpha^(-1/d) has m = alpha^(1-o(1)), and m = 1 proves 1/alpha. Above, the
 // private measure on a maximal t-net errs by t for the net and by O(log^1.5/alpha) times the
-// covering integral from t to 1 (BSV22, Theorem 7.2), which is t^(1-d+o(1)) for d >= 1 and O(1)
-// for d < 1: take t = alpha^(-1/max(d,1)). n records that change one at a time, at a level eps
-// that stays bounded, have the rates of measures at level eps*n: families.PrivateDataBound.
-// Under W1, m pairs t apart may each move a mass 1/(alpha*t) against each other at the cost of
-// a constant level, which takes m <= alpha*t: an error of order m*t/(alpha*t) >= t^(1+o(1)) at
-// t = alpha^(-1/(d+1)). Above, measures are t-close to those on a t-net with masses in
-// multiples of t, of which there are exp(N(t)^(1+o(1))): the entropic scale is about t as soon
-// as N(t) <= alpha*t, and the exponential mechanism attains it but for 1/alpha (BSV24, Lemma
-// 4.1).
+// covering integral from t to 1 (BSV22, Theorem 7.2), which is t^(1-d+o(1)) for d >= 1 and O(1) for
+// d < 1: take t = alpha^(-1/max(d,1)). n records that change one at a time, at a level eps that
+// stays bounded, have the rates of measures at level eps*n: families.PrivateDataBound. Under W1, m
+// pairs t apart may each move a mass 1/(alpha*t) against each other at the cost of a constant
+// level, which takes m <= alpha*t: an error of order m*t/(alpha*t) >= t^(1+o(1)) at t =
+// alpha^(-1/(d+1)). Above, measures are t-close to those on a t-net with masses in multiples of t,
+// of which there are exp(N(t)^(1+o(1))): the entropic scale is about t as soon as N(t) <= alpha*t,
+// and the exponential mechanism attains it but for 1/alpha (BSV24, Lemma 4.1).
 
 // Dimension returns the Minkowski dimension of f between two scales, the d of packing numbers N(s)
 // that grow like s^-d. It is no limit: the rim of a box lowers it. Where N(s) = s^(-d+o(1)) for s

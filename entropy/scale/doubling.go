@@ -91,8 +91,7 @@ func doublingBracket(ctx context.Context, f metric.Finite, s, four Scale) Doubli
 	return d
 }
 
-// take makes the points set around x the witness if they fail at larger s than
-// the one before.
+// take makes the points set around x the witness if they fail at larger s than the one before.
 func (d *DoublingScale) take(ctx context.Context, f metric.Finite, x int, set []int) {
 	if len(set) < 2 {
 		return
@@ -120,10 +119,9 @@ func leastDistance(ctx context.Context, f metric.Finite, points []int) (float64,
 	return t, nil
 }
 
-// search narrows a bracket by all separations, from the largest down. Between
-// two numbers that are distances or halves of them the packing numbers of balls
-// do not change: the first of these intervals at which the inequality fails
-// holds the doubling scale.
+// search narrows a bracket by all separations, from the largest down. Between two numbers that are
+// distances or halves of them the packing numbers of balls do not change: the first of these
+// intervals at which the inequality fails holds the doubling scale.
 func (d *DoublingScale) search(ctx context.Context, f metric.Finite, nodes int) error {
 	cuts := []float64{0}
 	for i := range f.Len() {
@@ -174,8 +172,7 @@ func ends(count int, alpha float64) (lo, hi float64) {
 	return directed.DivDown(directed.LogDown(n)/2, alpha), directed.DivUp(directed.LogUp(n)/2, alpha)
 }
 
-// allowed returns a lower bound of exp(2 alpha s), the points that a ball of
-// radius 2s may hold.
+// allowed returns a lower bound of exp(2 alpha s), the points that a ball of radius 2s may hold.
 func allowed(alpha, s float64) float64 { return directed.ExpDown(directed.MulDown(alpha, 2*s)) }
 
 // doublingStep says that balls B(x,2s) hold up to count points separated by > s
@@ -188,11 +185,10 @@ type doublingStep struct {
 // doublingSteps returns the largest packing number of balls of radius 2s as a
 // function of s, below the diameter.
 //
-// A ball is a run of neighbors between heights > 2s, and its packing number is
-// 1 plus the number of heights > s inside. With s rising, a height h joins two
-// runs at s = h/2, counts from then on, and no longer from s = h on. All
-// of that is O(1) an event for the sizes of the runs in a union-find, and for
-// the largest number, which only falls to the next below.
+// A ball is a run of neighbors between heights > 2s, and its packing number is 1 plus the number of
+// heights > s inside. With s rising, a height h joins two runs at s = h/2, counts from then on, and
+// no longer from s = h on. All of that is O(1) an event for the sizes of the runs in a union-find,
+// and for the largest number, which only falls to the next below.
 func doublingSteps(u *metric.Ultrametric) []doublingStep {
 	h := u.Heights()
 	n := len(h) + 1

@@ -22,8 +22,7 @@ var ctx = context.Background()
 
 // street is five places, one kilometer apart.
 func street() metric.Finite {
-	f := must(metric.NewPoints([][]float64{{0}, {1}, {2}, {3}, {4}}, metric.Euclidean{}))
-	return f
+	return must(metric.NewPoints([][]float64{{0}, {1}, {2}, {3}, {4}}, metric.Euclidean{}))
 }
 
 // square is the points of a k by k grid, 1 km apart.
@@ -34,8 +33,7 @@ func square(k int) metric.Finite {
 			pts = append(pts, []float64{float64(x), float64(y)})
 		}
 	}
-	f := must(metric.NewPoints(pts, metric.Euclidean{}))
-	return f
+	return must(metric.NewPoints(pts, metric.Euclidean{}))
 }
 
 // A city on a grid of 1 km, with odds of at most e between places a kilometer apart: up to
@@ -77,9 +75,8 @@ func ExampleDiametric() {
 	// scale in km: 1.47152, by 2 points within 2 of point 2
 }
 
-// At level 1 per spacing, discs of radius 2s of a lattice hold more than
-// exp(2s) points that are s apart for some s just below 1.2425 = ln(12)/2, and
-// for none beyond.
+// At level 1 per spacing, discs of radius 2s of a lattice hold more than exp(2s) points that are s
+// apart for some s just below 1.2425 = ln(12)/2, and for none beyond.
 func ExampleDoubling() {
 	ds := must(scale.Doubling(ctx, square(5), []float64{1}, nil))
 	d := ds[0]
@@ -144,9 +141,8 @@ func ExampleBallMass() {
 	// radius 4: every ball has measure 1.000 or more, least at point 0
 }
 
-// A grid of a city is a little less than two-dimensional because of its rim: ten
-// times the records make private synthetic data about 10^(1/1.6) = 4 times as
-// accurate.
+// A grid of a city is a little less than two-dimensional because of its rim: ten times the records
+// make private synthetic data about 10^(1/1.6) = 4 times as accurate.
 func ExampleDimension() {
 	e := must(scale.Dimension(ctx, square(64), nil))
 	fmt.Printf("dimension %.2f between %.1f and %.1f km, proved: %v\n", e.D, e.Coarse, e.Fine, e.Slope)

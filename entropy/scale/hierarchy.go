@@ -31,10 +31,9 @@ func packClusters(u *metric.Ultrametric, pts []int, s float64) Count {
 	return c
 }
 
-// tree is the binary tree of an ultrametric. Node p, 0 <= p < n-1, joins
-// what stands left and right of the gap after position p; among equal heights
-// the leftmost is above. The ball of radius h[p] around a point below p is the
-// set below p, or more where the node above is as high.
+// tree is the binary tree of an ultrametric. Node p, 0 <= p < n-1, joins what stands left and right
+// of the gap after position p; among equal heights the leftmost is above. The ball of radius h[p]
+// around a point below p is the set below p, or more where the node above is as high.
 type tree struct {
 	order       []int // order[q] is the point at position q
 	h           []float64
@@ -91,8 +90,7 @@ func diametricTree(d *tree, u *metric.Ultrametric, alphas []float64) []Scale {
 	return s
 }
 
-// treeCounter counts clusters of rho2 below the nodes of the dendrogram of
-// rho1.
+// treeCounter counts clusters of rho2 below the nodes of the dendrogram of rho1.
 type treeCounter struct {
 	*tree
 	u     *metric.Ultrametric
@@ -133,10 +131,9 @@ func heightsOf(u *metric.Ultrametric) []float64 {
 	return slices.Compact(v)
 }
 
-// exceeded returns a node of rho1 with too many clusters of rho2 at separation
-// s, or -1. A label that stands at positions q1 < q2 < ... below a node counts
-// once: each further one takes back 1 where it meets the one before, which is
-// the highest node between them.
+// exceeded returns a node of rho1 with too many clusters of rho2 at separation s, or -1. A label
+// that stands at positions q1 < q2 < ... below a node counts once: each further one takes back 1
+// where it meets the one before, which is the highest node between them.
 func (c *treeCounter) exceeded(s float64) int {
 	label := c.u.Clusters(s)
 	for i := range c.last {

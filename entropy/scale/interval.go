@@ -15,8 +15,7 @@ func (i Interval) Width() float64 { return i.Hi - i.Lo }
 // Contains reports whether x lies in the closed interval.
 func (i Interval) Contains(x float64) bool { return i.Lo <= x && x <= i.Hi }
 
-// String is the interval in brackets, or one number where the ends agree in the
-// six digits shown.
+// String is the interval in brackets, or one number where the ends agree in the six digits shown.
 func (i Interval) String() string {
 	lo, hi := fmt.Sprintf("%.6g", i.Lo), fmt.Sprintf("%.6g", i.Hi)
 	if lo == hi {

@@ -17,14 +17,8 @@ import (
 // planePoints returns n uniform points of the unit square.
 func planePoints(n int, seed uint64) metric.Finite { return space.Uniform(n, random.Seeded(seed)) }
 
-// dense returns a copy of f as a matrix, without coordinates.
-func dense(f metric.Finite) metric.Finite {
-	return testkit.Must(metric.Densify(context.Background(), f))
-}
-
-// randomSpace returns a space of n points whose kind depends on the seed:
-// points of the plane, of a small integer grid (ties and duplicates), a random
-// graph, or an ultrametric (seed%4 == 3).
+// randomSpace returns a space of n points whose kind depends on the seed: points of the plane, of a
+// small integer grid (ties and duplicates), a random graph, or an ultrametric (seed%4 == 3).
 func randomSpace(n int, seed uint64) metric.Finite {
 	r := random.Seeded(seed)
 	var f metric.Finite
@@ -39,26 +33,13 @@ func randomSpace(n int, seed uint64) metric.Finite {
 		}
 		f, err = metric.NewPoints(pts, metric.Manhattan{})
 	case 2:
-		d := make([][]float64, n)
-		for i := range d {
-			d[i] = make([]float64, n)
-			for j := range i {
-				d[i][j] = 1 + float64(r.IntN(9))
-				d[j][i] = d[i][j]
-			}
-		}
-		for k := range n {
-			for i := range n {
-				for j := range n {
-					d[i][j] = min(d[i][j], d[i][k]+d[k][j])
-				}
-			}
-		}
-		var upper []float64
+		var edges []metric.Edge
 		for i := range n {
-			upper = append(upper, d[i][i+1:]...)
+			for j := range i {
+				edges = append(edges, metric.Edge{I: i, J: j, Length: 1 + float64(r.IntN(9))})
+			}
 		}
-		f, err = metric.NewDense(n, upper)
+		f, err = metric.NewGraphEdges(context.Background(), n, edges)
 	default:
 		h := make([]float64, n-1)
 		for i := range h {
@@ -72,8 +53,7 @@ func randomSpace(n int, seed uint64) metric.Finite {
 	return f
 }
 
-// randomBimetric returns two random metrics on n points, the same one for every
-// other seed.
+// randomBimetric returns two random metrics on n points, the same one for every other seed.
 func randomBimetric(n int, seed uint64) metric.Bimetric {
 	if seed%2 == 0 {
 		return metric.Same(randomSpace(n, seed/2))
@@ -81,9 +61,8 @@ func randomBimetric(n int, seed uint64) metric.Bimetric {
 	return metric.Bimetric{Privacy: randomSpace(n, seed/2+1000), Utility: randomSpace(n, seed/2)}
 }
 
-// randomSubset returns a random space of at most so many points with a set of
-// them, for every third seed a part and otherwise all, and the generator for
-// what else is random.
+// randomSubset returns a random space of at most so many points with a set of them, for every third
+// seed a part and otherwise all, and the generator for what else is random.
 func randomSubset(most int, seed uint64) (f metric.Finite, pts []int, r *rand.Rand) {
 	r = random.Seeded(seed)
 	n := 1 + r.IntN(most)

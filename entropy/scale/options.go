@@ -10,8 +10,7 @@ type Options struct {
 	// Progress, where not nil, is called with the parts done and their number, anew for each
 	// level, scale and bound, never concurrently. Not by [Packing] and [Outer].
 	Progress func(done, total int)
-	// Workers is the number of goroutines; 0 means GOMAXPROCS. [Packing] and
-	// [Outer] use one.
+	// Workers is the number of goroutines; 0 means GOMAXPROCS. [Packing] and [Outer] use one.
 	Workers int
 }
 

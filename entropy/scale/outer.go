@@ -41,8 +41,7 @@ type OuterStep struct {
 //	inf over g >= 0 of g + ln N(f, g)/alpha,
 //
 // N the packing number of [Packing]. For one metric the entropic scale is at most twice as large
-// (Proposition 2.11). The ends differ by little more than rounding where packing numbers are
-// exact.
+// (Proposition 2.11). The ends differ by little more than rounding where packing numbers are exact.
 //
 // alphas are finite, > 0 and ascend ([*metric.ValueError]); an empty f is [metric.ErrEmpty]. A
 // level costs up to 400 packing numbers of f, which levels share, on one core.
@@ -72,8 +71,7 @@ const (
 	outerLeast = 24 // packing numbers at least
 )
 
-// separation is a packing number with the least separation that its partition
-// still proves.
+// separation is a packing number with the least separation that its partition still proves.
 type separation struct {
 	Count
 	from float64
@@ -113,8 +111,7 @@ func (s *outerSearch) at(ctx context.Context, g float64) (separation, error) {
 	return c, nil
 }
 
-// widest returns the largest diameter of the sets, or g where they have too
-// many pairs to look at.
+// widest returns the largest diameter of the sets, or g where they have too many pairs to look at.
 func (s *outerSearch) widest(ctx context.Context, sets [][]int, g float64) float64 {
 	pairs, d := 0, 0.0
 	for _, set := range sets {

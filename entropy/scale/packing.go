@@ -29,8 +29,7 @@ const (
 	ByPairs Proof = "pairs"
 	// ByDiameter is the diameter of the space in rho2, or a bound of it.
 	ByDiameter Proof = "diameter"
-	// ByAlpha is the upper end at a smaller level: the scales do not increase
-	// with alpha.
+	// ByAlpha is the upper end at a smaller level: the scales do not increase with alpha.
 	ByAlpha Proof = "smaller alpha"
 )
 
@@ -222,11 +221,10 @@ func sweep(g metric.Finite) []int {
 // sweepWork is the number of distances that sweepSets may look at: a second.
 const sweepWork = 1 << 26
 
-// sweepSets partitions g into sets of diameter at most s: the first point in
-// the given order that has no set yet opens one, and what lies within s of it
-// joins it, in that order, where it lies within s of all its points. On a line
-// that is a least partition. It is nil where sets have too many points to look
-// at all pairs.
+// sweepSets partitions g into sets of diameter at most s: the first point in the given order that
+// has no set yet opens one, and what lies within s of it joins it, in that order, where it lies
+// within s of all its points. On a line that is a least partition. It is nil where sets have too
+// many points to look at all pairs.
 func sweepSets(ctx context.Context, g metric.Finite, s float64, order []int) [][]int {
 	ix := metric.NewIndex(g)
 	place := make([]int, len(order))
@@ -266,8 +264,7 @@ func sweepSets(ctx context.Context, g metric.Finite, s float64, order []int) [][
 	return sets
 }
 
-// clusterSets partitions g into the points nearest to each center of an
-// s/2-net.
+// clusterSets partitions g into the points nearest to each center of an s/2-net.
 func clusterSets(ctx context.Context, g metric.Finite, s float64) ([][]int, error) {
 	centers, err := metric.Net(ctx, g, s/2*spaces.SlackDown, nil)
 	if err != nil {
@@ -289,18 +286,16 @@ func group(label []int, k int) [][]int {
 	return slices.DeleteFunc(sets, func(s []int) bool { return len(s) == 0 })
 }
 
-// The core of a large problem is a net of it at a distance of s/4, or the
-// finest of coreHalvings further halvings, of at most corePoints points: enough
-// to see the shape of sets of diameter s, few enough for a bit matrix that is
-// quick.
+// The core of a large problem is a net of it at a distance of s/4, or the finest of coreHalvings
+// further halvings, of at most corePoints points: enough to see the shape of sets of diameter s,
+// few enough for a bit matrix that is quick.
 const (
 	corePoints   = 2048
 	coreHalvings = 6
 )
 
-// coreOf returns the core of g, the cell of each point, as a place in the net
-// whose point is nearest, and the radius of each cell; net is nil where a net
-// at s/4 has too many points already.
+// coreOf returns the core of g, the cell of each point, as a place in the net whose point is
+// nearest, and the radius of each cell; net is nil where a net at s/4 has too many points already.
 func coreOf(ctx context.Context, g metric.Finite, s float64) (net, cell []int, radius []float64, err error) {
 	for k, eps := 0, s/4; k <= coreHalvings; k, eps = k+1, eps/2 {
 		finer, err := metric.Net(ctx, g, eps, nil)
@@ -326,10 +321,9 @@ func coreOf(ctx context.Context, g metric.Finite, s float64) (net, cell []int, r
 	return net, cell, radius, nil
 }
 
-// core bounds the packing number through a net T finer than s. What is
-// separated in T is separated. A separated set of g has at most one point in
-// the cell of each t, and d(t,u) + r_t + r_u > s for the cells of any two of
-// its points, r the radii: so it is no larger than a clique of the graph of
+// core bounds the packing number through a net T finer than s. What is separated in T is separated.
+// A separated set of g has at most one point in the cell of each t, and d(t,u) + r_t + r_u > s for
+// the cells of any two of its points, r the radii: so it is no larger than a clique of the graph of
 // these pairs. sets is nil where T would be too large.
 func (p *packer) core(ctx context.Context, g metric.Finite, s float64, nodes int) (set []int, hi int, sets [][]int, err error) {
 	net, cell, radius, err := coreOf(ctx, g, s)

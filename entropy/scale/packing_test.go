@@ -80,7 +80,7 @@ func TestPacking_Large(t *testing.T) {
 		cube[i] = []float64{r.Float64(), r.Float64(), r.Float64()}
 	}
 	solid := testkit.Must(metric.NewPoints(cube, metric.Chebyshev{}))
-	matrix := dense(planePoints(200, 4)) // without coordinates
+	matrix := testkit.Must(metric.Densify(t.Context(), planePoints(200, 4))) // without coordinates
 	for _, f := range []metric.Finite{planePoints(400, 1), solid, matrix, randomSpace(100, 1)} {
 		for _, s := range []float64{0, .03, .1, .3, .5, 1.1, 2} {
 			all := spaces.AllPoints(f.Len())

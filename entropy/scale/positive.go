@@ -19,10 +19,9 @@ import (
 //
 //	mu(y) = 1/2 * sum over i = 0, 1, ... with y in C_i of 1/(2^i |C_i|),
 //
-// C_i the maximal 2^-i*diameter separated net of f ([metric.Net]). A closed ball of radius
-// r has measure at least 2^-(i+1)/|C_i| for the first i with 2^-i*diameter <= r. Of points
-// at distance 0 the first has the weight of all; weights below 2^-1074 are 0. One net a
-// halving of the scale.
+// C_i the maximal 2^-i*diameter separated net of f ([metric.Net]). A closed ball of radius r has
+// measure at least 2^-(i+1)/|C_i| for the first i with 2^-i*diameter <= r. Of points at distance 0
+// the first has the weight of all; weights below 2^-1074 are 0. One net a halving of the scale.
 func PositiveMeasure(ctx context.Context, f metric.Finite) ([]float64, error) {
 	const op = "scale: PositiveMeasure"
 	if err := spaces.CheckMetric(op, f); err != nil {
@@ -58,10 +57,9 @@ func PositiveMeasure(ctx context.Context, f metric.Finite) ([]float64, error) {
 	}
 }
 
-// BallMass returns the smallest measure of a closed ball of radius r >= 0
-// around a point of f, rounded down, and the first point that has it: the m of
-// Theorem 3.4 of KL10, (3) to (2), at r = gamma/2. mu is a
-// distribution on the points of f. O(n^2) distances on every core.
+// BallMass returns the smallest measure of a closed ball of radius r >= 0 around a point of f,
+// rounded down, and the first point that has it: the m of Theorem 3.4 of KL10, (3) to (2), at r =
+// gamma/2. mu is a distribution on the points of f. O(n^2) distances on every core.
 func BallMass(ctx context.Context, f metric.Finite, mu []float64, r float64, o *Options) (mass float64, y int, err error) {
 	const op = "scale: BallMass"
 	o = spaces.OrDefault(o)

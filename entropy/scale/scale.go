@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// Scale encloses one of the scales of a bimetric space at a privacy level, in the unit of
-// rho2, with what proves either end. The entropic scale s and the diametric scale s_o at
-// 2*alpha bound the optimal accuracy at alpha from below, by s/8 and s_o/5 (BSV24 Theorems
-// 3.1 and 3.2).
+// Scale encloses one of the scales of a bimetric space at a privacy level, in the unit of rho2,
+// with what proves either end. The entropic scale s and the diametric scale s_o at 2*alpha bound
+// the optimal accuracy at alpha from below, by s/8 and s_o/5 (BSV24 Theorems 3.1 and 3.2).
 type Scale struct {
 	Interval
 	Alpha float64
@@ -35,9 +34,8 @@ func (s Scale) String() string {
 // noWitness is the scale 0 at alpha.
 func noWitness(alpha float64, by Proof) Scale { return Scale{Alpha: alpha, X: -1, Proof: by} }
 
-// nest makes the scales at ascending levels monotone, as the true ones are: a
-// witness for the lower end at one level serves every smaller level, an upper
-// end every larger one.
+// nest makes the scales at ascending levels monotone, as the true ones are: a witness for the lower
+// end at one level serves every smaller level, an upper end every larger one.
 func nest(s []Scale) {
 	for i := len(s) - 2; i >= 0; i-- {
 		if n := s[i+1]; n.Lo > s[i].Lo {

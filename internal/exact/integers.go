@@ -9,15 +9,10 @@ import (
 // BernoulliExp returns true with probability exactly e^-x, for x >= 0 taken as an exact real;
 // +Inf gives false. It reads one word of r, and more about once in 2^48 calls.
 func BernoulliExp(rng *rand.Rand, x float64) bool {
-	u := rng.Uint64()
-	if y, ok := expTrial(u, x, 0); ok {
-		return y
-	}
-	return expTrialBig(u, rng, func(uint) (lo, hi *big.Float) { e := big.NewFloat(x); return e, e })
+	return BernoulliExpMul(rng, x, 1)
 }
 
-// BernoulliExpMul is [BernoulliExp] of the exact product of finite a, b >= 0. Where float64
-// decides, it does so as for the rounded product.
+// BernoulliExpMul is [BernoulliExp] of the exact product of a, b >= 0, of which b is finite.
 func BernoulliExpMul(rng *rand.Rand, a, b float64) bool {
 	u, x := rng.Uint64(), float64(a*b)
 	if y, ok := expTrial(u, x, float64(x*0x1p-53)+0x1p-1074); ok {

@@ -9,9 +9,8 @@ import (
 )
 
 const (
-	// lowerCenters centers, evenly spaced in the order of the cells, are tried
-	// first; lowerPool points of a ball are the pool of their sets, and
-	// lowerSize bounds the sets.
+	// lowerCenters centers, evenly spaced in the order of the cells, are tried first; lowerPool
+	// points of a ball are the pool of their sets, and lowerSize bounds the sets.
 	lowerCenters = 48
 	lowerPool    = 512
 	lowerSize    = 256

@@ -27,34 +27,30 @@ const (
 	deepMeets = 6
 	deepApart = 6
 
-	// coarseCenters is the largest ratio of the radius of a cell of centers to
-	// that of their balls.
+	// coarseCenters is the largest ratio of the radius of a cell of centers to that of their balls.
 	coarseCenters = 0.25
 
 	// matrixCells bounds the cells of one graph: 2 MiB.
 	matrixCells = 4096
 
-	// splitRatio: cells down to this part of the largest radius are split along
-	// with the largest.
+	// splitRatio: cells down to this part of the largest radius are split along with the largest.
 	splitRatio = 0.7
 )
 
-// startCells says how many times smaller than T the radii of the cells of
-// colorBound are. The last are fine enough to drop the inside of a ball, where
-// a separated set seldom has points.
+// startCells says how many times smaller than T the radii of the cells of colorBound are. The last
+// are fine enough to drop the inside of a ball, where a separated set seldom has points.
 var startCells = [...]float64{2.5, 5}
 
 // prover tries to prove s(Z, alpha) <= T for one set of centers after another.
 // Not for concurrent use.
 //
-// Let X be a cell of centers, of radius e around c, and R the reach of k. The
-// balls of radius R around the points of X lie in that of radius R+e around c.
-// Let cells of rho2 cover that ball, u and v two of them, with centers at
-// distance d and radii ru and rv. A set with pairwise distances > T has at most
-// one point in a cell of diameter <= T, and points in both u and v only if
-// d + ru + rv > T. So it has k points only if the graph of those pairs has a
-// clique of k cells. Cells that lie in no such clique drop out; what remains is
-// split, and so is X, down to points, where the answer is exact.
+// Let X be a cell of centers, of radius e around c, and R the reach of k. The balls of radius R
+// around the points of X lie in that of radius R+e around c. Let cells of rho2 cover that ball, u
+// and v two of them, with centers at distance d and radii ru and rv. A set with pairwise distances
+// > T has at most one point in a cell of diameter <= T, and points in both u and v only if d + ru +
+// rv > T. So it has k points only if the graph of those pairs has a clique of k cells. Cells that
+// lie in no such clique drop out; what remains is split, and so is X, down to points, where the
+// answer is exact.
 type prover struct {
 	ctx    context.Context
 	s      *trees
@@ -95,8 +91,7 @@ func (p *prover) centers(x int32, top int) verdict {
 	if top = p.countBound(cx, top); top < 2 {
 		return proved
 	}
-	// Balls much larger than the cell are dealt with here, those for smaller k
-	// part by part.
+	// Balls much larger than the cell are dealt with here, those for smaller k part by part.
 	low := 2
 	if !cx.leaf() {
 		for low <= top && cx.radius > coarseCenters*p.reach[low] {
@@ -118,8 +113,7 @@ func (p *prover) centers(x int32, top int) verdict {
 	return proved
 }
 
-// countBound returns the largest k <= top that a count of cells of diameter
-// <= T allows.
+// countBound returns the largest k <= top that a count of cells of diameter <= T allows.
 func (p *prover) countBound(x *cell, top int) int {
 	p.keys = p.gather(p.keys[:0], x.center, p.reachFrom(x, p.reach[top]), p.t/2/spaces.SlackUp)
 	last, at := 0, 0

@@ -77,8 +77,7 @@ const (
 	// diameterPoints is the largest space whose rho2-diameter is computed.
 	diameterPoints = 1 << 12
 
-	// gapClosed is the ratio Hi/Lo - 1 below which only the exact value is
-	// worth another attempt.
+	// gapClosed is the ratio Hi/Lo - 1 below which only the exact value is worth another attempt.
 	gapClosed = 0.01
 
 	// workShare is the part of the remaining budget for the next proof, and

@@ -55,8 +55,7 @@ func spread(f metric.Finite, set, pool []int32, work *int64, limit int64) float6
 	return sep
 }
 
-// nearest returns the least distance of two points of the set, and their
-// places.
+// nearest returns the least distance of two points of the set, and their places.
 func nearest(f metric.Finite, set []int32) (d float64, a, b int) {
 	d = math.Inf(1)
 	for i, y := range set {

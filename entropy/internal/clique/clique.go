@@ -1,6 +1,5 @@
-// Package clique bounds the clique number of graphs of up to some thousand
-// vertices: greedy cliques and branch and bound from below, colorings from
-// above.
+// Package clique bounds the clique number of graphs of up to some thousand vertices: greedy cliques
+// and branch and bound from below, colorings from above.
 package clique
 
 import (
@@ -11,9 +10,8 @@ import (
 	"github.com/metricdp/metricdp/internal/bitset"
 )
 
-// Solver finds largest cliques of one graph after another, in the same buffers:
-// at most three bit matrices of m*m bits. The zero value is ready. Not for
-// concurrent use.
+// Solver finds largest cliques of one graph after another, in the same buffers: at most three bit
+// matrices of m*m bits. The zero value is ready. Not for concurrent use.
 type Solver struct {
 	m, words int
 	adj      Graph   // in the search order
@@ -80,12 +78,11 @@ func (c *Solver) arrange(g *Graph) {
 	}
 }
 
-// Solve looks for a largest clique. set is the best found, valid until the next call; hi is
-// a proved upper bound. It stops with hi = len(set) when finished, as soon as len(set) >=
-// need, when *nodes, which it counts down, reaches 0 (nil: no limit), and where ctx is
-// done. A budget of 0 gives the greedy clique and the coloring's bound. Branch and bound
-// with the coloring bound of Tomita in the bit-parallel form of San Segundo et al. (2011):
-// O(m^2/64) words a node.
+// Solve looks for a largest clique. set is the best found, valid until the next call; hi is a
+// proved upper bound. It stops with hi = len(set) when finished, as soon as len(set) >= need, when
+// *nodes, which it counts down, reaches 0 (nil: no limit), and where ctx is done. A budget of 0
+// gives the greedy clique and the coloring's bound. Branch and bound with the coloring bound of
+// Tomita in the bit-parallel form of San Segundo et al. (2011): O(m^2/64) words a node.
 func (c *Solver) Solve(ctx context.Context, need int, nodes *int) (set []int, hi int) {
 	return c.search(ctx, 0, need, nodes)
 }

@@ -20,8 +20,7 @@ func randomGraph(m int, p float64, seed uint64) *Graph {
 	return g
 }
 
-// bruteClique is the clique number of a graph of m <= 20 vertices, from all
-// subsets.
+// bruteClique is the clique number of a graph of m <= 20 vertices, from all subsets.
 func bruteClique(g *Graph) int {
 	best := 0
 	for set := range uint64(1) << g.Len() {

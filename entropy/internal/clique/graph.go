@@ -6,8 +6,7 @@ import (
 	"github.com/metricdp/metricdp/internal/bitset"
 )
 
-// Graph is an undirected graph without loops, as a bit matrix. The zero value
-// has no vertices.
+// Graph is an undirected graph without loops, as a bit matrix. The zero value has no vertices.
 type Graph struct {
 	n, words int
 	rows     []uint64
@@ -20,8 +19,7 @@ func NewGraph(n int) *Graph {
 	return g
 }
 
-// Reset makes g a graph of n vertices without edges, in its old memory where
-// that suffices.
+// Reset makes g a graph of n vertices without edges, in its old memory where that suffices.
 func (g *Graph) Reset(n int) {
 	g.n, g.words = n, bitset.Words(n)
 	g.rows = zeroed(g.rows, n*g.words)
@@ -39,10 +37,9 @@ func (g *Graph) Join(i, j int) {
 	g.rows[j*g.words+i/64] |= 1 << (i % 64)
 }
 
-// Far makes g the far graph of the points pts at separation s: i and j are
-// joined where dist(pts[i], pts[j]) > s. Its cliques are the s-separated sets,
-// its color classes the sets of diameter at most s. m(m-1)/2 calls of dist. The
-// error is ctx's.
+// Far makes g the far graph of the points pts at separation s: i and j are joined where
+// dist(pts[i], pts[j]) > s. Its cliques are the s-separated sets, its color classes the sets of
+// diameter at most s. m(m-1)/2 calls of dist. The error is ctx's.
 func (g *Graph) Far(ctx context.Context, dist func(i, j int) float64, pts []int, s float64) error {
 	g.Reset(len(pts))
 	for i, p := range pts {

@@ -11,9 +11,8 @@ import (
 	"github.com/metricdp/metricdp/internal/search"
 )
 
-// Exceeded decides whether k >= 2 points are more than exp(alpha*r): for
-// rational alpha*r other than 0 the left side is irrational, so some precision
-// tells.
+// Exceeded decides whether k >= 2 points are more than exp(alpha*r): for rational alpha*r other
+// than 0 the left side is irrational, so some precision tells.
 func Exceeded(alpha, r float64, k int) bool {
 	x := new(big.Float).SetPrec(106).SetFloat64(alpha)
 	x.Mul(x, big.NewFloat(r))

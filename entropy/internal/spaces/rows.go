@@ -29,8 +29,7 @@ func Stored(ctx context.Context, b metric.Bimetric) (metric.Bimetric, error) {
 	return metric.Bimetric{Privacy: p, Utility: u}, err
 }
 
-// Rows reads the distances from a point under both metrics, once where
-// they are the same.
+// Rows reads the distances from a point under both metrics, once where they are the same.
 type Rows struct {
 	b      metric.Bimetric
 	same   bool

@@ -68,7 +68,7 @@ type link struct {
 }
 
 // search improves best, an edge from any place of the component of a, by the edges of a.
-func (t *boruvka) search(op string, a, node, lo, hi int, bound float64, best *link) {
+func (t *boruvka) search(a, node, lo, hi int, bound float64, best *link) {
 	if bound >= best.c || t.one[node] == t.set[a] || t.err != nil {
 		return
 	}
@@ -76,11 +76,11 @@ func (t *boruvka) search(op string, a, node, lo, hi int, bound float64, best *li
 		l, r, mid := 2*node, 2*node+1, (lo+hi)/2
 		bl, br := t.bound(a, l), t.bound(a, r)
 		if bl <= br {
-			t.search(op, a, l, lo, mid, bl, best)
-			t.search(op, a, r, mid, hi, br, best)
+			t.search(a, l, lo, mid, bl, best)
+			t.search(a, r, mid, hi, br, best)
 		} else {
-			t.search(op, a, r, mid, hi, br, best)
-			t.search(op, a, l, lo, mid, bl, best)
+			t.search(a, r, mid, hi, br, best)
+			t.search(a, l, lo, mid, bl, best)
 		}
 		return
 	}
@@ -92,7 +92,7 @@ func (t *boruvka) search(op string, a, node, lo, hi int, bound float64, best *li
 		i, j := int(t.tree.ID[a]), int(t.tree.ID[b])
 		dist := t.f.Distance(i, j)
 		if !(dist >= 0 && dist <= math.MaxFloat64) {
-			t.err = badDistance(op, i, j, dist)
+			t.err = badDistance(i, j, dist)
 			return
 		}
 		if c := spanning.Cost(dist, t.pi[a], t.pi[b]); c < best.c {
@@ -108,7 +108,7 @@ func (t *boruvka) search(op string, a, node, lo, hi int, bound float64, best *li
 // close a cycle are dropped. Edges of equal cost do no harm, however they are chosen: a closed
 // cycle of choices has one cost throughout, and without its dropped edge there is an order of the
 // equal ones under which every choice that was kept is the unique best.
-func (t *boruvka) spanning(ctx context.Context, op string, pi []float64, hints []spanning.Edge) ([]spanning.Edge, error) {
+func (t *boruvka) spanning(ctx context.Context, pi []float64, hints []spanning.Edge) ([]spanning.Edge, error) {
 	n := t.tree.N
 	place := make([]int32, n)
 	for a, i := range t.tree.ID {
@@ -152,7 +152,7 @@ func (t *boruvka) spanning(ctx context.Context, op string, pi []float64, hints [
 			if known[a] >= b.c {
 				continue
 			}
-			t.search(op, a, 1, 0, n, math.Inf(-1), b)
+			t.search(a, 1, 0, n, math.Inf(-1), b)
 			if t.err != nil {
 				return nil, t.err
 			}
@@ -167,7 +167,7 @@ func (t *boruvka) spanning(ctx context.Context, op string, pi []float64, hints [
 			}
 		}
 		if len(tree) == before { // only costs that overflowed are left
-			return prim(ctx, op, t.f, pi)
+			return prim(ctx, t.f, pi)
 		}
 		for a := range n {
 			t.set[a] = int32(parts.Root(a))

@@ -13,24 +13,13 @@ import (
 )
 
 // badDistance returns the error for the distance d between i and j, which is
-// negative or not finite.
-func badDistance(op string, i, j int, d float64) error {
-	return &metric.Violation{Op: op, Axiom: metric.FiniteValue, I: min(i, j), J: max(i, j), K: -1, Excess: math.Abs(d)}
+// negative or not finite, without the call.
+func badDistance(i, j int, d float64) error {
+	return &metric.Violation{Axiom: metric.FiniteValue, I: min(i, j), J: max(i, j), K: -1, Excess: math.Abs(d)}
 }
 
-// prim is [spanning.Prim], with errors of the call op.
-func prim(ctx context.Context, op string, f metric.Finite, pi []float64) ([]spanning.Edge, error) {
-	return spanning.Prim(ctx, f, pi, func(i, j int, d float64) error { return badDistance(op, i, j, d) })
-}
-
-// lowSum is a sum rounded downward: hi in ordinary arithmetic, and in lo a lower
-// bound of all that hi lost, which is exact as long as it fits.
-type lowSum struct{ hi, lo float64 }
-
-func (s *lowSum) add(x float64) {
-	var e float64
-	s.hi, e = directed.TwoSum(s.hi, x)
-	s.lo = directed.AddDown(s.lo, e)
+func prim(ctx context.Context, f metric.Finite, pi []float64) ([]spanning.Edge, error) {
+	return spanning.Prim(ctx, f, pi, badDistance)
 }
 
 // mostProbes is the largest number of leaves whose second edge is computed. Any
@@ -97,10 +86,10 @@ func certify(ctx context.Context, f metric.Finite, tree []spanning.Edge, pi []fl
 	if n == 2 && !path {
 		return min(2*f.Distance(0, 1), math.MaxFloat64)
 	}
-	var sum lowSum
+	var sum directed.Sum
 	size := 0.0 // of all |c'|, rounded up
 	add := func(c float64) {
-		sum.add(c)
+		sum.Add(c)
 		size = directed.AddUp(size, math.Abs(c))
 	}
 	for _, e := range tree {
@@ -108,17 +97,17 @@ func certify(ctx context.Context, f metric.Finite, tree []spanning.Edge, pi []fl
 	}
 	if path {
 		a, b := twoLeast(pi)
-		sum.add(pi[a])
-		sum.add(pi[b])
+		sum.Add(pi[a])
+		sum.Add(pi[b])
 	} else {
 		add(lastEdge(ctx, f, tree, pi))
 	}
 	largest := 0.0
 	for _, p := range pi {
-		sum.add(-2 * p)
+		sum.Add(-2 * p)
 		largest = max(largest, math.Abs(p))
 	}
-	value := directed.AddDown(sum.hi, sum.lo)
+	value, _, _ := sum.Bounds()
 	if largest > 0 {
 		const u = 0x1p-53
 		size = directed.AddUp(size, directed.MulUp(2*float64(n), largest))

@@ -1,16 +1,15 @@
 // Package heldkarp searches for the Lagrange multipliers with which a 1-tree proves that no tour is
 // shorter, the bound of Held and Karp (1970, 1971), and proves what multipliers state with rounding
-// downward. tsp.Bound has the formula; tsp.BoundHeldKarp says what the search does.
+// downward. tsp.Bound has the formula; tsp.BoundHeldKarp says what the search does. Metrics have a
+// point or more; errors lack the call.
 package heldkarp
 
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
-	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/spanning"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -45,41 +44,33 @@ func iterations(n int) int {
 // HasTree reports whether a kd-tree serves f, in about O(n log n).
 func HasTree(f metric.Finite) bool { return newBoruvka(f) != nil }
 
-// SpanningTree returns a minimum spanning tree of one or more points, always the
-// same one, for the call op.
-func SpanningTree(ctx context.Context, op string, f metric.Finite) ([]spanning.Edge, error) {
-	h := &search{op: op, f: f, kd: newBoruvka(f)}
-	return h.tree(ctx, make([]float64, f.Len()), nil)
+// SpanningTree returns a minimum spanning tree, always the same one.
+func SpanningTree(ctx context.Context, f metric.Finite) ([]spanning.Edge, error) {
+	h := newSearch(f, false, 0)
+	return h.tree(ctx, h.best.Multipliers, nil)
 }
 
-// OneTree returns the bound that the multipliers pi prove, for the call op. They
-// are one a point and at most 1e300 in magnitude; nil are zeros.
-func OneTree(ctx context.Context, op string, f metric.Finite, pi []float64, path bool) (Bound, error) {
-	h, err := newSearch(op, f, path, 0)
-	if err != nil {
-		return Bound{}, err
-	}
+// OneTree returns the bound that the multipliers pi prove. They are one a point
+// and at most 1e300 in magnitude; nil are zeros.
+func OneTree(ctx context.Context, f metric.Finite, pi []float64, path bool) (Bound, error) {
+	h := newSearch(f, path, 0)
 	p := make([]float64, h.n)
 	copy(p, pi)
-	_, err = h.prove(ctx, p, nil)
+	_, err := h.prove(ctx, p, nil)
 	return h.best, err
 }
 
-// Ascend returns the best bound that the search found, for the call op, of paths or of closed tours.
+// Ascend returns the best bound that the search found, of paths or of closed tours.
 // upper, where positive, is the length of a known one: the search ends once it has proved that one
 // optimal, up to rounding.
-func Ascend(ctx context.Context, op string, f metric.Finite, path bool, upper float64) (Bound, error) {
-	h, err := newSearch(op, f, path, upper)
-	if err != nil {
-		return Bound{}, err
-	}
-	err = h.run(ctx)
+func Ascend(ctx context.Context, f metric.Finite, path bool, upper float64) (Bound, error) {
+	h := newSearch(f, path, upper)
+	err := h.run(ctx)
 	return h.best, err
 }
 
 // search is the state of one call.
 type search struct {
-	op    string
 	f     metric.Finite
 	n     int
 	path  bool
@@ -88,23 +79,17 @@ type search struct {
 	best  Bound
 }
 
-func newSearch(op string, f metric.Finite, path bool, upper float64) (*search, error) {
-	n := fault.Len(f)
-	if err := fault.Empty(op, "f", n); err != nil {
-		return nil, err
-	}
-	if n > math.MaxInt32/2 { // point numbers are int32
-		return nil, &fault.SizeError{Op: op, Arg: "f", Got: n, Want: fmt.Sprintf("at most %d", math.MaxInt32/2)}
-	}
-	return &search{op, f, n, path, upper, newBoruvka(f), Bound{Multipliers: make([]float64, n)}}, nil
+func newSearch(f metric.Finite, path bool, upper float64) *search {
+	n := f.Len()
+	return &search{f, n, path, upper, newBoruvka(f), Bound{Multipliers: make([]float64, n)}}
 }
 
 // tree returns the spanning tree under pi of all pairs of points.
 func (h *search) tree(ctx context.Context, pi []float64, hints []spanning.Edge) ([]spanning.Edge, error) {
 	if h.kd != nil {
-		return h.kd.spanning(ctx, h.op, pi, hints)
+		return h.kd.spanning(ctx, pi, hints)
 	}
-	return prim(ctx, h.op, h.f, pi)
+	return prim(ctx, h.f, pi)
 }
 
 // prove makes the bound of pi, which it keeps, the best if it is, and returns the tree.
@@ -250,15 +235,15 @@ type scales struct {
 // other have scales that differ. around is the scale of each point. O(n log n).
 func newScales(f metric.Finite, tree []spanning.Edge, around []float64) *scales {
 	n := len(around)
-	type link struct {
+	type gap struct {
 		spanning.Edge
 		d float64
 	}
-	links := make([]link, len(tree))
+	gaps := make([]gap, len(tree))
 	for k, e := range tree {
-		links[k] = link{e, f.Distance(int(e.I), int(e.J))}
+		gaps[k] = gap{e, f.Distance(int(e.I), int(e.J))}
 	}
-	slices.SortStableFunc(links, func(a, b link) int { return cmp.Compare(a.d, b.d) })
+	slices.SortStableFunc(gaps, func(a, b gap) int { return cmp.Compare(a.d, b.d) })
 
 	s := &scales{up: make([]int32, n, n+n/4), scale: slices.Clone(around)}
 	clusters := spanning.NewForest(n)
@@ -267,7 +252,7 @@ func newScales(f metric.Finite, tree []spanning.Edge, around []float64) *scales 
 	for i := range parts {
 		parts[i], s.up[i] = []int32{int32(i)}, -1
 	}
-	for _, l := range links {
+	for _, l := range gaps {
 		a, b := clusters.Root(int(l.I)), clusters.Root(int(l.J))
 		for _, r := range [2]int{a, b} {
 			if len(parts[r]) == 1 || octave(l.d) <= octave(inside[r]) {

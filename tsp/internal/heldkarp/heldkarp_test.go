@@ -63,10 +63,10 @@ func TestTrees_Agree(t *testing.T) {
 			for i := range pi {
 				pi[i] = size * unit * r.NormFloat64()
 			}
-			prim := testkit.Must(prim(context.Background(), "", f, pi))
+			prim := testkit.Must(prim(context.Background(), f, pi))
 			want := costs(f, prim, pi)
 			for _, h := range [][]spanning.Edge{hints, nil, prim}[:testkit.Sweep(2, 3)] {
-				got, err := kd.spanning(context.Background(), "", pi, h)
+				got, err := kd.spanning(context.Background(), pi, h)
 				if err != nil || want == nil || !slices.Equal(costs(f, got, pi), want) {
 					t.Errorf("%s, multipliers of size %v: trees differ (%v)", name, size, err)
 				}
@@ -100,7 +100,7 @@ func TestGraph_OneTree(t *testing.T) {
 			for i := range pi {
 				pi[i] = 0.1 * r.NormFloat64()
 			}
-			prim, err := prim(context.Background(), "", f, pi)
+			prim, err := prim(context.Background(), f, pi)
 			if err != nil || !slices.Equal(costs(f, g.tree(pi), pi), costs(f, prim, pi)) {
 				t.Fatal("trees differ", err)
 			}
@@ -141,7 +141,7 @@ func TestOneTree_PaysForItsRoundings(t *testing.T) {
 	for _, unit := range []float64{1, 0x1p-60} {
 		f := space.Simplex(3, 3*unit)
 		pi := []float64{(0x1p52 + 3) * unit, 0x1p52 * unit, 0x1p52 * unit}
-		b, err := OneTree(t.Context(), "", f, pi, false)
+		b, err := OneTree(t.Context(), f, pi, false)
 		if err != nil || !(b.Value > 7*unit && b.Value <= 9*unit) {
 			t.Errorf("unit %v: proved %v of 9 units (%v)", unit, b.Value/unit, err)
 		}
@@ -155,8 +155,8 @@ func TestScales_FollowTheClusters(t *testing.T) {
 		pts = append(pts, []float64{float64(i%3) + 100*float64(i/3%3) + 10000*float64(i/9)})
 	}
 	f := testkit.Must(metric.NewPoints(pts, metric.Manhattan{}))
-	tree := testkit.Must(prim(context.Background(), "", f, make([]float64, 27)))
-	if b := testkit.Must(Ascend(context.Background(), "", f, true, 0)); b.Value != f.Distance(0, 26) {
+	tree := testkit.Must(prim(context.Background(), f, make([]float64, 27)))
+	if b := testkit.Must(Ascend(context.Background(), f, true, 0)); b.Value != f.Distance(0, 26) {
 		t.Errorf("bound %v, the path is %v long", b.Value, f.Distance(0, 26))
 	}
 	s := newScales(f, tree, slices.Repeat([]float64{2}, 27))

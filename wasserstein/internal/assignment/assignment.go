@@ -33,8 +33,7 @@ func Solve(ctx context.Context, n, m int, costs rows.Func, workers int) (col []i
 	return s.col, s.v, nil
 }
 
-// survey checks the costs and finds the least of every column and the first row
-// that has it.
+// survey checks the costs and finds the least of every column and the first row that has it.
 func survey(ctx context.Context, n, m int, costs rows.Func, workers int) ([]float64, []int32, error) {
 	type part struct {
 		least []float64

@@ -6,17 +6,15 @@ import (
 )
 
 const (
-	// hardShare is the part of the rows, 1 in so many, that are left free where
-	// an auction pays: some 1 in 100 on uniform costs, 1 in 6 on Euclidean
-	// ones.
+	// hardShare is the part of the rows, 1 in so many, that are left free where an auction pays:
+	// some 1 in 100 on uniform costs, 1 in 6 on Euclidean ones.
 	hardShare = 16
 	// The auctions have increments of firstStep, /5, /25, /125 times what
 	// separates the ends of a list.
 	firstStep = 0.5
 	stepRatio = 5
 	auctions  = 4
-	// maxBids*n is the largest number of bids of all auctions together; 15
-	// to 45 are usual.
+	// maxBids*n is the largest number of bids of all auctions together; 15 to 45 are usual.
 	maxBids = 256
 )
 

@@ -14,9 +14,8 @@ const (
 	// remade in the first phases.
 	listWidth = 24
 	bidWidth  = 64
-	// listGrow is the factor by which a list grows that the search has used up,
-	// and 1/listDense the part of a row from which on a list saves nothing. fill
-	// needs listDense >= 3.
+	// listGrow is the factor by which a list grows that the search has used up, and 1/listDense the
+	// part of a row from which on a list saves nothing. fill needs listDense >= 3.
 	listGrow  = 3
 	listDense = 4
 	// scanBlock is the number of entries that the search looks at before it puts
@@ -90,12 +89,11 @@ func (s *solver) remake(i int32, width int) {
 	s.cand = s.fill(l, int(i), s.rows(int(i), s.buf), s.cand)
 }
 
-// fill puts the l.width columns of least cost into l, and one more into its bound. cand is
-// scratch space. Of three groups of columns for every one wanted, as many as are wanted
-// have a minimum up to that rank among the minima: that value limits the candidates from
-// above. Where ties let many pass the larger ones are thrown out again, and since the
-// search starts at a column that depends on the row, rows of equal costs list different
-// columns.
+// fill puts the l.width columns of least cost into l, and one more into its bound. cand is scratch
+// space. Of three groups of columns for every one wanted, as many as are wanted have a minimum up
+// to that rank among the minima: that value limits the candidates from above. Where ties let many
+// pass the larger ones are thrown out again, and since the search starts at a column that depends
+// on the row, rows of equal costs list different columns.
 func (s *solver) fill(l *list, i int, c []float64, cand []pair) []pair {
 	keep := l.width + 1
 	full := 3 * keep
@@ -136,8 +134,7 @@ func (s *solver) fill(l *list, i int, c []float64, cand []pair) []pair {
 	return cand
 }
 
-// selectRank moves the candidate of rank k, counted from 0, to place k and
-// none larger before it.
+// selectRank moves the candidate of rank k, counted from 0, to place k and none larger before it.
 func selectRank(a []pair, k int) {
 	for len(a) > 1 {
 		i, j := split(a)

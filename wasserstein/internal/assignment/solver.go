@@ -13,13 +13,12 @@ import (
 // and Volgenant 1987), with an auction before them where they have much left to
 // do (Bertsekas 1988), but looks at a short list of each row only.
 //
-// The potentials v of the columns never rise. Let a list hold the columns that
-// were least under the v of the day it was made, and bound be a number that
-// the reduced cost c-v of every column outside the list reached on that day:
-// those columns still cost at least bound today. A step that needs no more than
-// that is the step of the dense algorithm, and one that needs more makes the
-// list anew, and longer. So the lists are no heuristic, and after the two
-// passes that make them a row is read rarely.
+// The potentials v of the columns never rise. Let a list hold the columns that were least under the
+// v of the day it was made, and bound be a number that the reduced cost c-v of every column outside
+// the list reached on that day: those columns still cost at least bound today. A step that needs no
+// more than that is the step of the dense algorithm, and one that needs more makes the list anew,
+// and longer. So the lists are no heuristic, and after the two passes that make them a row is read
+// rarely.
 type solver struct {
 	n, m int
 	rows rows.Func
@@ -43,10 +42,9 @@ type solver struct {
 }
 
 const (
-	// reduceRounds is the number of passes of augmenting row reduction, as in
-	// Jonker and Volgenant, and maxSteps*n the largest number of steps of
-	// one: a price war between two rows may take as many steps as their costs
-	// have digits, where a single augmentation ends it.
+	// reduceRounds is the number of passes of augmenting row reduction, as in Jonker and Volgenant,
+	// and maxSteps*n the largest number of steps of one: a price war between two rows may take as
+	// many steps as their costs have digits, where a single augmentation ends it.
 	reduceRounds = 2
 	maxSteps     = 8
 )
@@ -155,10 +153,9 @@ func (s *solver) match(i int32, j int, c float64) (old int32) {
 // augment matches the free row f along a shortest path in reduced costs to a
 // free column (Dijkstra), and lowers the potentials of the columns on the way.
 //
-// Node j < m of the heap is column j. Node m+i stands for the columns outside
-// the list of the scanned row i, at the least distance they can have: when it
-// comes out more of the list is looked at, or the list made longer. Columns no
-// nearer than the nearest free one never enter.
+// Node j < m of the heap is column j. Node m+i stands for the columns outside the list of the
+// scanned row i, at the least distance they can have: when it comes out more of the list is looked
+// at, or the list made longer. Columns no nearer than the nearest free one never enter.
 func (s *solver) augment(f int32) {
 	end := int32(-1)
 	best := math.Inf(1)
@@ -242,9 +239,8 @@ func (s *solver) reach(j, i int32, c, d float64, best *float64, end *int32) {
 	s.pred[j], s.via[j] = i, c
 }
 
-// push sets the distance of node k, unless it has left the heap: rounding can
-// make a later path an ulp shorter. A bound is pushed once more after its list
-// was remade.
+// push sets the distance of node k, unless it has left the heap: rounding can make a later path an
+// ulp shorter. A bound is pushed once more after its list was remade.
 func (s *solver) push(k int32, d float64) bool {
 	if math.IsInf(s.dist[k], 1) {
 		s.seen = append(s.seen, k)

@@ -12,9 +12,8 @@ type Cell struct {
 	Center int32   // that of them next to their mean
 }
 
-// Cells partitions the points into k cells, or as many as the tree has leaves, in
-// the order of places: again and again the one is halved in which moving the
-// given masses takes most.
+// Cells partitions the points into k cells, or as many as the tree has leaves, in the order of
+// places: again and again the one is halved in which moving the given masses takes most.
 func (s *Space) Cells(k int, mass []float64) []Cell {
 	t := s.tree
 	// Sums of masses, then the keys of a heap of the least.

@@ -2,10 +2,9 @@ package prices
 
 import "math"
 
-// planes bound the prices of every node of the tree from above by a linear
-// function, in Euclidean space. Prices of an optimal plan fall along its flows
-// at the rate at which distances grow, so that far less of space looks near a
-// point than by the highest price of each node alone.
+// planes bound the prices of every node of the tree from above by a linear function, in Euclidean
+// space. Prices of an optimal plan fall along its flows at the rate at which distances grow, so
+// that far less of space looks near a point than by the highest price of each node alone.
 //
 // With y the coordinates of a point of the node, c the center of its box, h half
 // its sides, g and a the slope and the level of the node, all in the norm of the

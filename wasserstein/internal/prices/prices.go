@@ -1,8 +1,7 @@
-// Package prices finds, among points that sit in R^d, those of least distance
-// less price, by a kd-tree whose nodes know the highest price below them. A
-// search passes over what no distance within the rounding of the metric could
-// bring in, and asks the metric about the others, so that its answers are those
-// of a scan of all points.
+// Package prices finds, among points that sit in R^d, those of least distance less price, by a
+// kd-tree whose nodes know the highest price below them. A search passes over what no distance
+// within the rounding of the metric could bring in, and asks the metric about the others, so that
+// its answers are those of a scan of all points.
 package prices
 
 import (

@@ -6,11 +6,10 @@ import (
 	"github.com/metricdp/metricdp/internal/exact"
 )
 
-// slopes holds convex piecewise linear functions on [0, +Inf), each as the list
-// of its linear pieces (slope, length) from left to right. Lists are treaps by
-// position; a list is the number of its root, 0 the empty one. In order of
-// n = all pieces, an operation costs O(log n), and all unions together
-// O(n log n), as each is a union of two ordered sets (Brown and Tarjan 1979).
+// slopes holds convex piecewise linear functions on [0, +Inf), each as the list of its linear
+// pieces (slope, length) from left to right. Lists are treaps by position; a list is the number of
+// its root, 0 the empty one. In order of n = all pieces, an operation costs O(log n), and all
+// unions together O(n log n), as each is a union of two ordered sets (Brown and Tarjan 1979).
 //
 // Slopes are exact (see grid), so that equal ones are seen to be equal.
 type slopes struct{ at []piece }
@@ -105,9 +104,8 @@ func (s *slopes) join(a, b int32) int32 {
 	}
 }
 
-// union merges two lists by slope. As functions that is the infimal
-// convolution: the least cost of splitting an amount between two takers is to
-// serve the lowest slopes first.
+// union merges two lists by slope. As functions that is the infimal convolution: the least cost of
+// splitting an amount between two takers is to serve the lowest slopes first.
 func (s *slopes) union(a, b int32) int32 {
 	if a == 0 || b == 0 {
 		return a + b

@@ -8,11 +8,10 @@ import (
 	"github.com/metricdp/metricdp/metric"
 )
 
-// Tree returns the masses at and below each node of t of a probability measure
-// on the leaves that is nearest in W1 to the signed measure with the masses
-// below: from the top down, each node gives its mass to its children such that
-// it is nearest in the Euclidean sense to what they have, within the bounds that
-// all nearest measures keep. O(n log n).
+// Tree returns the masses at and below each node of t of a probability measure on the leaves that
+// is nearest in W1 to the signed measure with the masses below: from the top down, each node gives
+// its mass to its children such that it is nearest in the Euclidean sense to what they have, within
+// the bounds that all nearest measures keep. O(n log n).
 func Tree(t *metric.Tree, below []exact.DD) []float64 {
 	lo, hi := face(t, below)
 	mass := make([]float64, t.Len())
@@ -30,22 +29,19 @@ func Tree(t *metric.Tree, below []exact.DD) []float64 {
 	return mass
 }
 
-// face returns for every node the bounds of its mass over all nearest measures:
-// a measure >= 0 of total 1 on the leaves is optimal if and only if it has a mass
-// in [lo, hi] at every node.
+// face returns for every node the bounds of its mass over all nearest measures: a measure >= 0 of
+// total 1 on the leaves is optimal if and only if it has a mass in [lo, hi] at every node.
 //
-// Let f_v(m) be the least cost below and on the edge above node v if v gets mass
-// m. It is convex and piecewise linear, the infimal convolution of those of the
-// children plus length*|m-G_v|. One pass up makes them all, one pass down reads
-// off an optimal dual solution, which tells for every node on which side of G_v
-// all optimal P_v lie.
+// Let f_v(m) be the least cost below and on the edge above node v if v gets mass m. It is convex
+// and piecewise linear, the infimal convolution of those of the children plus length*|m-G_v|. One
+// pass up makes them all, one pass down reads off an optimal dual solution, which tells for every
+// node on which side of G_v all optimal P_v lie.
 //
-// The dual solution is a number y in [-length, length] on each edge. It is
-// optimal with P if y = length where P > G, y = -length where P < G, and the sum
-// of y from the root to a leaf is a constant theta where the leaf has mass and
-// at least theta elsewhere. Complementary slackness with one optimal dual
-// solution describes all optimal P. Here theta is the slope of the root's
-// function at mass 1; theta[v] is theta less the sum of y down to v.
+// The dual solution is a number y in [-length, length] on each edge. It is optimal with P if y =
+// length where P > G, y = -length where P < G, and the sum of y from the root to a leaf is a
+// constant theta where the leaf has mass and at least theta elsewhere. Complementary slackness with
+// one optimal dual solution describes all optimal P. Here theta is the slope of the root's function
+// at mass 1; theta[v] is theta less the sum of y down to v.
 func face(t *metric.Tree, below []exact.DD) (lo, hi []float64) {
 	n := t.Len()
 	pre, length := t.Preorder(), grid(t)
@@ -144,13 +140,11 @@ func dual(theta, left, right exact.DD, length, g float64) (y exact.DD, lo, hi fl
 	}
 }
 
-// grid returns the lengths of the edges, rounded to multiples of a power of
-// two q of at most 2^-98 times the height of the tree. All slopes and dual
-// values are sums of lengths up and down one path, or two of them: multiples of
-// q below 2^100 q, which a double-double adds without error. (Each of its
-// parts is a multiple of q, and what an addition rounds, two parts or errors of
-// 2^-52 of a sum, stays below 2^53 q.) Lengths of at least 2^53 q are multiples
-// of q by themselves.
+// grid returns the lengths of the edges, rounded to multiples of a power of two q of at most 2^-98
+// times the height of the tree. All slopes and dual values are sums of lengths up and down one
+// path, or two of them: multiples of q below 2^100 q, which a double-double adds without error.
+// (Each of its parts is a multiple of q, and what an addition rounds, two parts or errors of 2^-52
+// of a sum, stays below 2^53 q.) Lengths of at least 2^53 q are multiples of q by themselves.
 func grid(t *metric.Tree) []float64 {
 	length, depth := make([]float64, t.Len()), make([]float64, t.Len())
 	height := 0.0

@@ -12,15 +12,13 @@ import (
 	"github.com/metricdp/metricdp/internal/parallel"
 )
 
-// Func returns row i of a matrix of costs, in buf or in memory of its own, which
-// is only read. It is called from several goroutines at once, each with a buffer
-// of its own.
+// Func returns row i of a matrix of costs, in buf or in memory of its own, which is only read. It
+// is called from several goroutines at once, each with a buffer of its own.
 type Func func(i int, buf []float64) []float64
 
-// Max bounds the size of a cost, so that no potential overflows. In the network
-// simplex a potential is a sum of fewer than 2^32 costs with signs. In the
-// assignment each of at most 2^8 n bids and n searches lowers a potential by at
-// most the spread of the reduced costs, and n < 2^28.
+// Max bounds the size of a cost, so that no potential overflows. In the network simplex a potential
+// is a sum of fewer than 2^32 costs with signs. In the assignment each of at most 2^8 n bids and n
+// searches lowers a potential by at most the spread of the reduced costs, and n < 2^28.
 const Max = 0x1p960
 
 // Chunk is the number of rows a worker takes at a time.
@@ -34,8 +32,7 @@ type BadCost struct {
 
 func (b *BadCost) Error() string { return fmt.Sprintf("cost[%d][%d] = %v", b.I, b.J, b.Value) }
 
-// Each calls f with every row of an n x m cost, on every core. f may keep nothing
-// of row.
+// Each calls f with every row of an n x m cost, on every core. f may keep nothing of row.
 func Each(ctx context.Context, rows Func, n, m, workers int, f func(i int, row []float64)) error {
 	size := min(Chunk, 1+n/16)
 	return parallel.Chunks(ctx, n, size, workers, nil, func(_, lo, hi int) {
@@ -46,8 +43,7 @@ func Each(ctx context.Context, rows Func, n, m, workers int, f func(i int, row [
 	})
 }
 
-// Largest returns the largest of the costs, and the first position of one
-// outside [0, Max] or -1.
+// Largest returns the largest of the costs, and the first position of one outside [0, Max] or -1.
 func Largest(row []float64) (largest float64, bad int) {
 	for j, c := range row {
 		if !(c >= 0 && c <= largest) {
@@ -60,10 +56,9 @@ func Largest(row []float64) (largest float64, bad int) {
 	return largest, -1
 }
 
-// Slack returns the largest float64 that is at most c[j]-v[j] for every j as
-// real numbers: the potential of the row. Rounding to nearest is monotone, so
-// the least difference is among those that round to the least float64, and that
-// is too large by half an ulp at most.
+// Slack returns the largest float64 that is at most c[j]-v[j] for every j as real numbers: the
+// potential of the row. Rounding to nearest is monotone, so the least difference is among those
+// that round to the least float64, and that is too large by half an ulp at most.
 func Slack(c, v []float64) float64 {
 	least, low := math.Inf(1), 0.0
 	v = v[:len(c)]
@@ -80,9 +75,8 @@ func Slack(c, v []float64) float64 {
 	return least
 }
 
-// Potentials sets v to the potentials of the columns that go with those of the
-// rows: v_j = min over i of c_ij - u(i), u being asked once a row. The result
-// does not depend on workers.
+// Potentials sets v to the potentials of the columns that go with those of the rows: v_j = min over
+// i of c_ij - u(i), u being asked once a row. The result does not depend on workers.
 func Potentials(ctx context.Context, rows Func, n, m, workers int, v []float64, u func(i int, row []float64) float64) error {
 	unknown := slices.Repeat([]float64{math.Inf(1)}, m)
 	copy(v, unknown)

@@ -43,8 +43,7 @@ func TestSlack_IsTheLargestBelow(t *testing.T) {
 	}
 }
 
-// Rows selected, and stored, are those of the matrix; a context that ended ends
-// the work.
+// Rows selected, and stored, are those of the matrix; a context that ended ends the work.
 func TestStore_KeepsRows(t *testing.T) {
 	const n, m = 150, 9
 	costs := func(i int, buf []float64) []float64 {

@@ -16,9 +16,8 @@ type arc struct {
 
 // costs finds arcs by their reduced costs.
 type costs interface {
-	// least returns, source by source and in ascending order, the arcs of least
-	// c - v, v being potentials of the sinks: those below the limit of the
-	// source, and at most k.
+	// least returns, source by source and in ascending order, the arcs of least c - v, v being
+	// potentials of the sinks: those below the limit of the source, and at most k.
 	least(v []float64, k int, limit func(i int) float64) ([]arc, error)
 	// rest is a set of sinks, given as nodes. best returns that of least c - v for source i, v
 	// being the start potentials.
@@ -79,8 +78,7 @@ func (s *scan) least(v []float64, k int, limit func(i int) float64) ([]arc, erro
 	return found.all(), nil
 }
 
-// insert puts a into a full or growing list that ascends by c, and returns its
-// limit.
+// insert puts a into a full or growing list that ascends by c, and returns its limit.
 func insert(list []arc, a arc, limit float64) ([]arc, float64) {
 	p := min(len(list), cap(list)-1)
 	list = list[:p+1]

@@ -1,6 +1,5 @@
-// Package simplex solves balanced transportation problems by the primal network
-// simplex. It proves nothing: its caller bounds the optimum by the flows and the
-// potentials of the basis.
+// Package simplex solves balanced transportation problems by the primal network simplex. It proves
+// nothing: its caller bounds the optimum by the flows and the potentials of the basis.
 package simplex
 
 import (
@@ -17,8 +16,7 @@ type Problem struct {
 	// Src and Dst are the masses of sources and sinks, all > 0 and their totals
 	// equal up to rounding. There is at least one of each.
 	Src, Dst []exact.DD
-	// Costs has a row for each source and a column for each sink, of numbers in
-	// [0, rows.Max].
+	// Costs has a row for each source and a column for each sink, of numbers in [0, rows.Max].
 	Costs rows.Func
 	// Lazy tells that Costs should not be stored.
 	Lazy bool
@@ -26,15 +24,13 @@ type Problem struct {
 	// the sources and then the sinks, and its distances the costs. Sources that
 	// follow each other should be near, as should sinks (prices.Space.Place).
 	Space *prices.Space
-	// Start holds potentials to begin with, of sources and then sinks; nil stands
-	// for zeros. It is overwritten. Sure tells that they are good, whatever share
-	// of the mass the short lists cover.
+	// Start holds potentials to begin with, of sources and then sinks; nil stands for zeros. It is
+	// overwritten. Sure tells that they are good, whatever share of the mass the short lists cover.
 	Start []float64
 	Sure  bool
 	// MaxPivots and Workers are as in wasserstein.Options.
 	MaxPivots, Workers int
-	// Progress, where not nil, is told before every pass the basis so far. Its
-	// error ends the work.
+	// Progress, where not nil, is told before every pass the basis so far. Its error ends the work.
 	Progress func(b *Basis) error
 }
 
@@ -52,8 +48,7 @@ type Basis struct {
 	tree           *tree
 }
 
-// Solve returns an optimal basis. Its errors are that of ctx and a
-// [*rows.BadCost].
+// Solve returns an optimal basis. Its errors are that of ctx and a [*rows.BadCost].
 func Solve(ctx context.Context, p *Problem) (*Basis, error) {
 	s := &solver{Problem: *p, ctx: ctx, n: len(p.Src), m: len(p.Dst), units: toUnits(p.Src, p.Dst)}
 	s.costs = &scan{solver: s}

@@ -76,8 +76,7 @@ func TestPivot_SeesSmallGains(t *testing.T) {
 	}
 }
 
-// Where reduced costs are next to the tolerance, price and run round them to different
-// sides of it.
+// Where reduced costs are next to the tolerance, price and run round them to different sides of it.
 func TestSolve_EndsWherePricesRound(t *testing.T) {
 	r := random.Seeded(9)
 	endless := errors.New("50 passes")

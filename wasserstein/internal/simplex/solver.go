@@ -38,10 +38,9 @@ const (
 	pivotRounds = 2
 	// growth times its first length is what the list may grow to.
 	growth = 4
-	// relTol times the largest potential is the tolerance to begin with: 8
-	// ulps, a rounding for each term of a reduced cost and some for the
-	// potentials. Where potentials are worse than that, pivot finds out and the
-	// tolerance grows.
+	// relTol times the largest potential is the tolerance to begin with: 8 ulps, a rounding for
+	// each term of a reduced cost and some for the potentials. Where potentials are worse than
+	// that, pivot finds out and the tolerance grows.
 	relTol = 0x1p-50
 )
 

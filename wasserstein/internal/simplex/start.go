@@ -21,12 +21,11 @@ const (
 	auctionSize = 2500
 )
 
-// start returns the edges of the first basis and makes the short lists. Costs of
-// their own are lists enough where measures are near each other; where they are
-// far apart, so that everybody's nearest sinks are the same, the lists rest on the
-// potentials of a problem of half the size. In space that is cheap, neighbors are
-// near each other, and the optimal basis of the half is a good one of the whole.
-// In many dimensions an auction finds a basis next to the optimal one.
+// start returns the edges of the first basis and makes the short lists. Costs of their own are
+// lists enough where measures are near each other; where they are far apart, so that everybody's
+// nearest sinks are the same, the lists rest on the potentials of a problem of half the size. In
+// space that is cheap, neighbors are near each other, and the optimal basis of the half is a good
+// one of the whole. In many dimensions an auction finds a basis next to the optimal one.
 func (s *solver) start() (edges []edge, err error) {
 	sure := s.Sure || min(s.n, s.m) < smallSide
 	scan, dense := s.costs.(*scan)
@@ -73,12 +72,11 @@ func (s *solver) list() (err error) {
 	return err
 }
 
-// refine returns a basis that moves as half does between the pairs that its nodes
-// stand for. Its flows are dealt out in the order of nodes: the first of a pair
-// gives or takes until it has no more, then the second. Of the N-1 flows of half
-// each of the pairs splits one in two, at different places (general position), so
-// that there are as many as a spanning tree of the 2N nodes has; and it is one,
-// because both of a pair share the node at the other end of the split.
+// refine returns a basis that moves as half does between the pairs that its nodes stand for. Its
+// flows are dealt out in the order of nodes: the first of a pair gives or takes until it has no
+// more, then the second. Of the N-1 flows of half each of the pairs splits one in two, at different
+// places (general position), so that there are as many as a spanning tree of the 2N nodes has; and
+// it is one, because both of a pair share the node at the other end of the split.
 func (s *solver) refine(half *solver) []edge {
 	type flow struct {
 		i, j int32
@@ -114,11 +112,10 @@ func (s *solver) refine(half *solver) []edge {
 	return edges
 }
 
-// greedy returns the basis that takes arcs by reduced cost as they come: first
-// those of the short lists, then for each source that has mass left the best
-// sinks that are left. Every arc but the last empties just one of its nodes
-// (general position), so the arcs are a spanning tree. covered is the share of
-// the mass that the short lists moved.
+// greedy returns the basis that takes arcs by reduced cost as they come: first those of the short
+// lists, then for each source that has mass left the best sinks that are left. Every arc but the
+// last empties just one of its nodes (general position), so the arcs are a spanning tree. covered
+// is the share of the mass that the short lists moved.
 func (s *solver) greedy() (edges []edge, covered float64, err error) {
 	type keyed struct {
 		key float64
@@ -173,10 +170,9 @@ func (s *solver) greedy() (edges []edge, covered float64, err error) {
 	return edges, covered / all, nil
 }
 
-// sample sets the start potentials to those of a problem of half the size: of
-// every two neighboring sources the heavier stands for both, and so for sinks.
-// They are extended to all sources, as u_i = min over the sampled j of c_ij-v_j,
-// and then to all sinks. It returns that problem, solved.
+// sample sets the start potentials to those of a problem of half the size: of every two neighboring
+// sources the heavier stands for both, and so for sinks. They are extended to all sources, as u_i =
+// min over the sampled j of c_ij-v_j, and then to all sinks. It returns that problem, solved.
 func (s *solver) sample() (half *solver, err error) {
 	n, m := (s.n+1)/2, (s.m+1)/2
 	half = &solver{Problem: Problem{Workers: s.Workers, Lazy: s.Lazy}, ctx: s.ctx, n: n, m: m}

@@ -84,9 +84,8 @@ func newTree(n int, units []int64, edges []edge) *tree {
 	return t
 }
 
-// renumber puts the sources, and the sinks, into the order of the thread, so that
-// a walk through a large subtree reads memory in order, and returns the new place
-// by the old. O(nodes).
+// renumber puts the sources, and the sinks, into the order of the thread, so that a walk through a
+// large subtree reads memory in order, and returns the new place by the old. O(nodes).
 func (t *tree) renumber() (to []int32) {
 	to = make([]int32, len(t.node))
 	source, sink := int32(0), t.n
@@ -226,9 +225,8 @@ func (t *tree) pivot(i, j int32, c float64) bool {
 func (t *tree) move(out, u, v int32, flow int64, cost, shift float64) {
 	node, pi := t.node, t.pi
 	before := node[out].prev
-	// w goes up from u to out. The subtree of w less that of the node below it on
-	// the way follows last in the new preorder; in the old one it lay around that
-	// subtree, in two pieces.
+	// w goes up from u to out. The subtree of w less that of the node below it on the way follows
+	// last in the new preorder; in the old one it lay around that subtree, in two pieces.
 	w, parent := u, v
 	depth := node[u].depth              // of w, before
 	deeper := node[v].depth + 1 - depth // what depths in its piece gain

@@ -7,16 +7,14 @@ import (
 	"github.com/metricdp/metricdp/internal/exact"
 )
 
-// toUnits returns the masses as integers: multiples of a power of two of which the total
-// has about 2^61/K, K = n+1, each at least 1, the heaviest changed so that both sides
-// balance; then times K, plus 1 for every source and n for the last sink (Orden's
-// perturbation).
+// toUnits returns the masses as integers: multiples of a power of two of which the total has about
+// 2^61/K, K = n+1, each at least 1, the heaviest changed so that both sides balance; then times K,
+// plus 1 for every source and n for the last sink (Orden's perturbation).
 //
-// That puts them in general position: a set of nodes with I of the sources balances only if
-// I = 0 mod K where it lacks the last sink, I = n where it has it, so I is 0 or n, and the
-// set or its complement is sinks alone, whose masses are > 0. A basis that is feasible or
-// optimal for the perturbed masses is so for those before (floor and ceiling of the flows
-// divided by K).
+// That puts them in general position: a set of nodes with I of the sources balances only if I = 0
+// mod K where it lacks the last sink, I = n where it has it, so I is 0 or n, and the set or its
+// complement is sinks alone, whose masses are > 0. A basis that is feasible or optimal for the
+// perturbed masses is so for those before (floor and ceiling of the flows divided by K).
 //
 // Rounding costs at most half a unit a mass, total*K*2^-62, and only decides which basis is
 // optimal: [Basis.Flows] come from the caller's own masses.
