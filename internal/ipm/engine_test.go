@@ -81,8 +81,7 @@ func TestEngines_Agree(t *testing.T) {
 // not depend on the workers. With a support of all inputs the bounds are those of none.
 func TestSupport_OfAPart(t *testing.T) {
 	for i, share := range []float64{.65, .8, 1.5} {
-		p := few(square(70, 8), 7)
-		whole := planFor(p, ByInput).Solve(t.Context(), Settings{Tolerance: 1e-5})
+		p := few(square(50, 8), 7)
 		p.Support = make([][]int32, p.Outputs)
 		for w := range p.Support {
 			for u := range p.Inputs {
@@ -122,7 +121,10 @@ func TestSupport_OfAPart(t *testing.T) {
 		if same := l.Solve(t.Context(), Settings{Tolerance: 1e-5, Workers: 3}); !slices.Equal(same.X, got.X) || same.Lower != got.Lower {
 			t.Errorf("share %v: 3 workers change the bits", share)
 		}
-		if i == 2 && !(math.Abs(got.Lower-whole.Lower) < 2e-5*whole.Lower) {
+		if p.Support = nil; i < 2 {
+			continue
+		}
+		if whole := planFor(p, ByInput).Solve(t.Context(), Settings{Tolerance: 1e-5}); !(math.Abs(got.Lower-whole.Lower) < 2e-5*whole.Lower) {
 			t.Errorf("all inputs: %v, without a support %v", got.Lower, whole.Lower)
 		}
 	}

@@ -61,16 +61,25 @@ func words(unit float32) func(ctx context.Context, n int, seed uint64) space {
 
 // sample is that of words on any metric.
 func sample(f metric.Finite, n, near int, rng *rand.Rand) (chosen []int) {
-	order, from := make([]int, f.Len()), make([]float64, f.Len())
+	type neighbor struct {
+		at   int
+		dist float64
+	}
+	var nearest []neighbor
 	for len(chosen) < n {
 		next := rng.IntN(f.Len())
 		if len(chosen) > 0 && rng.IntN(2) == 0 {
 			center := chosen[rng.IntN(len(chosen))]
-			for i := range order {
-				order[i], from[i] = i, f.Distance(center, i)
+			nearest = nearest[:0]
+			for i := range f.Len() { // it is the nearest itself, and of equals the first are nearer
+				d := f.Distance(center, i)
+				if len(nearest) > near && d >= nearest[near].dist {
+					continue
+				}
+				at, _ := slices.BinarySearchFunc(nearest, d, func(x neighbor, d float64) int { return cmp.Or(cmp.Compare(x.dist, d), -1) })
+				nearest = slices.Insert(nearest[:min(len(nearest), near)], at, neighbor{i, d})
 			}
-			slices.SortFunc(order, func(x, y int) int { return cmp.Or(cmp.Compare(from[x], from[y]), cmp.Compare(x, y)) })
-			next = order[1+rng.IntN(near)]
+			next = nearest[1+rng.IntN(near)].at
 		}
 		if !slices.Contains(chosen, next) {
 			chosen = append(chosen, next)
