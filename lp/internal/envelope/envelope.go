@@ -4,7 +4,10 @@ package envelope
 import (
 	"context"
 	"math"
+	"slices"
 	"sync/atomic"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/parallel"
@@ -18,6 +21,11 @@ const (
 	Longest = 600
 	// most steps, half of them from above. Some ten are enough.
 	most = 40
+	// settled times the largest |logarithm| r of a step's sums, over the Margin, is the budget from
+	// which on pairs are left alone. Rows are then divided by at most exp(r), and a step moves an
+	// entry by exp(2 r') at most, r' being that of the step before: where those of all steps after
+	// it have the sum 2 r, what the logarithm of a ratio gains is below 12 r.
+	settled, after = 13, 2
 )
 
 // Channel has the probabilities X[u*Outputs+w], by inputs u.
@@ -29,18 +37,27 @@ type Channel struct {
 	// Log, where not nil, are the logarithms of numbers one for each row: X times them
 	// obeys the budgets less the Margin.
 	Log []float64
+
+	// Row u has entries in the columns some[start[u]:start[u+1]]. start is nil where most rows have
+	// most of them.
+	start []int
+	some  []int32
 }
 
 // Repair makes X private up to rounding and reports whether that came about; no proof is known
 // that it must. Before rows are divided by their sums all obey the budgets less the margin, so
 // that the sums alone tell whether they do after it. O(n^2 m) a step, for the pairs whose row sums
-// are in the one order of the two.
+// are in the one order of the two, and in the end only for those that are near.
 func (c *Channel) Repair(ctx context.Context) (private bool, err error) {
+	if c.Log == nil {
+		c.index()
+	}
 	// By turns x[u] becomes max_v f(u,v) x[v] and min_v x[v]/f(u,v), f being exp(-e) for the
 	// budget e less the margin, and rows are divided by their sums.
 	var next []float64
+	far, room := math.Inf(1), math.Inf(1)
 	for step := range most {
-		if c.Log != nil {
+		if c.Log != nil && room >= 0 {
 			if private, err = c.close(ctx); private || err != nil {
 				return private, err
 			}
@@ -53,28 +70,73 @@ func (c *Channel) Repair(ctx context.Context) (private bool, err error) {
 			var from []float64
 			for u := lo; u < hi && ctx.Err() == nil; u++ {
 				from = finite.Row(c.Budget, u, from)
-				sums[u] = c.step(next[u*c.Outputs:(u+1)*c.Outputs], u, step, from)
+				to := next[u*c.Outputs : (u+1)*c.Outputs]
+				if copy(to, c.row(u)); c.Log == nil && c.start != nil {
+					c.extend(to, u, from)
+				} else {
+					c.step(to, u, step, from, far)
+				}
+				sum := floats.Sum(to)
+				floats.Scale(1/sum, to)
+				sums[u] = math.Log(sum)
 			}
 		})
 		if err != nil {
 			return false, err
 		}
 		c.X, next, c.Log = next, c.X, sums
+		r := max(slices.Max(sums), -slices.Min(sums))
+		if room < 0 { // all pairs obeyed again
+			far, room = math.Inf(1), math.Inf(1)
+		}
+		if room -= r; room < 0 {
+			far = math.Inf(1)
+			continue
+		}
+		far, room = min(far, settled*r/Margin), min(room, after*r)
 	}
 	return false, nil
 }
 
 func (c *Channel) row(u int) []float64 { return c.X[u*c.Outputs : (u+1)*c.Outputs] }
 
-// step writes the row of u, whose budgets are from, in the envelopes of a step, and returns the logarithm of its sum,
-// by which it is divided. A row that was divided by less than that of u bounds it from
-// below, one that was divided by more from above.
-func (c *Channel) step(to []float64, u, step int, from []float64) float64 {
-	copy(to, c.row(u))
+// index lists the entries that are not 0, where they are few.
+func (c *Channel) index() {
+	start := make([]int, c.Inputs+1)
+	for u := range c.Inputs {
+		for w, q := range c.row(u) {
+			if q != 0 {
+				c.some = append(c.some, int32(w))
+			}
+		}
+		if start[u+1] = len(c.some); 2*len(c.some) > len(c.X) {
+			return
+		}
+	}
+	c.start = start
+}
+
+// extend raises the row of u, whose budgets are from, to the first envelope. Many entries may
+// be 0.
+func (c *Channel) extend(to []float64, u int, from []float64) {
+	for v, b := range from {
+		f := math.Exp(-(1 - Margin) * min(b, Longest))
+		x := c.X[v*c.Outputs:]
+		for _, w := range c.some[c.start[v]:c.start[v+1]] {
+			if t := f * x[w]; t > to[w] {
+				to[w] = t
+			}
+		}
+	}
+}
+
+// step moves the row of u, whose budgets are from, to the envelopes of a step. A row that was
+// divided by less than that of u bounds it from below, one that was divided by more from above.
+func (c *Channel) step(to []float64, u, step int, from []float64, far float64) {
 	lower := step%2 == 1
 	for v, b := range from {
 		if c.Log != nil && (b < Longest || step > 0) {
-			if d := c.Log[u] - c.Log[v]; !lower && d <= 0 || lower && d >= 0 {
+			if d := c.Log[u] - c.Log[v]; !lower && d <= 0 || lower && d >= 0 || b > far {
 				continue
 			}
 		}
@@ -96,14 +158,6 @@ func (c *Channel) step(to []float64, u, step int, from []float64) float64 {
 			}
 		}
 	}
-	sum := 0.0
-	for _, q := range to {
-		sum += q
-	}
-	for w := range to {
-		to[w] /= sum
-	}
-	return math.Log(sum)
 }
 
 // close tells whether the logarithms are within the margin of each other.

@@ -27,7 +27,7 @@ func TestRepair_MakesPrivate(t *testing.T) {
 	const n, m = 60, 7
 	r, f := random.Seeded(3), space.Halton(n)
 	for _, alpha := range []float64{.5, 5, 50} {
-		var budget, divided, rough []float64
+		var budget, divided, rough, sparse []float64
 		logs := make([]float64, n)
 		for u := range n {
 			for v := range n {
@@ -39,6 +39,10 @@ func TestRepair_MakesPrivate(t *testing.T) {
 				sum += q
 				divided = append(divided, q)
 				rough = append(rough, (1+.3*r.Float64())*q)
+				if f.Distance(u, w) > .3 && w != u%m {
+					q = 0
+				}
+				sparse = append(sparse, q)
 			}
 			logs[u] = math.Log(sum)
 			for w := range m {
@@ -49,6 +53,7 @@ func TestRepair_MakesPrivate(t *testing.T) {
 		for name, c := range map[string]*Channel{
 			"divided": {Inputs: n, Outputs: m, X: divided, Budget: finite.Square{N: n, D: budget}, Log: logs},
 			"rough":   {Inputs: n, Outputs: m, X: rough, Budget: finite.Square{N: n, D: budget}},
+			"sparse":  {Inputs: n, Outputs: m, X: sparse, Budget: finite.Square{N: n, D: budget}},
 		} {
 			before := level(c)
 			private := testkit.Must(c.Repair(t.Context()))
