@@ -42,7 +42,7 @@ func (s *scan) each(f func(i int, row []float64)) error {
 // few. The first call checks all costs on the way.
 func (s *scan) least(v []float64, k int, limit func(i int) float64) ([]arc, error) {
 	k = min(k, s.m)
-	found, bad := newFound(s.n, k), make([]*rows.BadCost, s.n)
+	lists, bad := make([][]arc, s.n), make([]*rows.BadCost, s.n)
 	err := s.each(func(i int, row []float64) {
 		if !s.checked {
 			if _, j := rows.Largest(row); j >= 0 {
@@ -50,7 +50,7 @@ func (s *scan) least(v []float64, k int, limit func(i int) float64) ([]arc, erro
 				return
 			}
 		}
-		list, most := found.list(i), limit(i)
+		list, most := make([]arc, 0, k), limit(i)
 		scan := func(lo, hi int) {
 			for j, c := range row[lo:hi] {
 				if c -= v[lo+j]; c < most {
@@ -64,7 +64,7 @@ func (s *scan) least(v []float64, k int, limit func(i int) float64) ([]arc, erro
 		for p := range list {
 			list[p].c = row[int(list[p].j)-s.n]
 		}
-		found.count[i] = len(list)
+		lists[i] = list
 	})
 	if err != nil {
 		return nil, err
@@ -75,7 +75,7 @@ func (s *scan) least(v []float64, k int, limit func(i int) float64) ([]arc, erro
 		}
 	}
 	s.checked = true
-	return found.all(), nil
+	return slices.Concat(lists...), nil
 }
 
 // insert puts a into a full or growing list that ascends by c, and returns its limit.
@@ -90,26 +90,6 @@ func insert(list []arc, a arc, limit float64) ([]arc, float64) {
 		limit = list[len(list)-1].c
 	}
 	return list, limit
-}
-
-// found are lists of up to k arcs for every source.
-type found struct {
-	arcs  []arc
-	count []int
-	k     int
-}
-
-func newFound(n, k int) *found { return &found{make([]arc, n*k), make([]int, n), k} }
-
-func (f *found) list(i int) []arc { return f.arcs[i*f.k : i*f.k : (i+1)*f.k] }
-
-// all returns the arcs of all sources, moved together.
-func (f *found) all() []arc {
-	out := f.arcs[:0]
-	for i, c := range f.count {
-		out = append(out, f.arcs[i*f.k:i*f.k+c]...)
-	}
-	return out
 }
 
 func (s *scan) rest(sinks []int32) (best func(i int32) (j int32, c float64, err error), remove func(j int32)) {
@@ -162,7 +142,7 @@ type near struct{ *solver }
 
 func (s *near) least(v []float64, k int, limit func(i int) float64) ([]arc, error) {
 	k = min(k, s.m)
-	found := newFound(s.n, k)
+	lists := make([][]arc, s.n)
 	w := prices.None(s.n + s.m)
 	copy(w[s.n:], v)
 	p := s.Space.NewPrices(w)
@@ -170,14 +150,12 @@ func (s *near) least(v []float64, k int, limit func(i int) float64) ([]arc, erro
 		search, hits := p.NewSearch(), make([]prices.Hit, 0, k)
 		for i := lo; i < hi; i++ {
 			hits = search.Least(int32(i), limit(i), hits)
-			list := found.list(i)
 			for _, h := range hits {
-				list = append(list, arc{int32(i), h.ID, h.C})
+				lists[i] = append(lists[i], arc{int32(i), h.ID, h.C})
 			}
-			found.count[i] = len(list)
 		}
 	})
-	return found.all(), err
+	return slices.Concat(lists...), err
 }
 
 func (s *near) rest(sinks []int32) (best func(i int32) (j int32, c float64, err error), remove func(j int32)) {
