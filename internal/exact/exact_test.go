@@ -228,6 +228,29 @@ func TestDraw_DecidesAtTheBoundary(t *testing.T) {
 	}
 }
 
+// U times the sum takes more than the 128 bits that it is first rounded to, and the boundary is the
+// rounded product: what is on its other side is decided by more bits.
+func TestDraw_RoundsProductsOutward(t *testing.T) {
+	const k = 0xe79b97f4a7c15d13
+	sum := wide(0).Add(wide(1.5), wide(0x1p-70)) // in one binade with the boundary
+	parts := func(v *big.Float) (w []float64) {
+		for v.Sign() != 0 {
+			x, _ := new(big.Float).SetPrec(53).SetMode(big.ToZero).Set(v).Float64()
+			w, v = append(w, x), wide(0).Sub(v, wide(x))
+		}
+		return w
+	}
+	for i, bits := range []fixed{{k - 1, math.MaxUint64, math.MaxUint64}, {k, 0, 0}} {
+		bound := []*big.Float{down(128), up(128)}[i]
+		bound.Mul(sum, new(big.Float).SetMantExp(new(big.Float).SetUint64(k), -64))
+		below := parts(bound)
+		slices.Reverse(below) // the last one is large
+		if got := Draw(rand.New(&bits), Weights{W: append(below, parts(wide(0).Sub(sum, bound))...)}); got != len(below)-i {
+			t.Errorf("%d, want %d", got, len(below)-i)
+		}
+	}
+}
+
 // Around each boundary 2^64 C_j/S, to the last bit of a word and as far as float64
 // may be wrong, a draw is on the boundary's right side.
 func TestDraw_DecidesAtEveryBoundary(t *testing.T) {
