@@ -309,23 +309,23 @@ func TestLattice_Distribution(t *testing.T) {
 	rng := random.Seeded(97)
 	const step = 0x1p-3
 	for _, c := range []struct {
-		p           float64
-		x           []float64
-		rate        float64
-		reach, m, n int
+		p        float64
+		x        []float64
+		rate     float64
+		reach, m int
 	}{
-		{1, []float64{0}, 0.5, 24, 400, 200_000},
-		{1, []float64{0.3}, 1.5, 10, 400, 200_000},
-		{1, []float64{-0.5, 0.1}, 0.9, 10, 40, 200_000},
-		{2, []float64{0, 0}, 1.2, 10, 40, 200_000},
-		{2, []float64{0.25, -0.45}, 0.6, 14, 30, 200_000},
-		{inf, []float64{0, 0}, 1.2, 10, 40, 200_000},
-		{inf, []float64{0.25, -0.45}, 0.6, 14, 30, 200_000},
-		{1.25, []float64{0.1, -0.45}, 0.9, 12, 40, 200_000},
-		{3, []float64{0, 0.5}, 0.9, 12, 40, 200_000},
-		{40, []float64{0.3, 0}, 0.9, 12, 40, 200_000},
-		{2, []float64{0.1, 0.2, -0.3}, 1.4, 6, 12, 200_000},
-		{inf, []float64{0.1, 0.2, -0.3}, 1.6, 6, 12, 200_000},
+		{1, []float64{0}, 0.5, 24, 400},
+		{1, []float64{0.3}, 1.5, 10, 400},
+		{1, []float64{-0.5, 0.1}, 0.9, 10, 16},
+		{2, []float64{0, 0}, 1.2, 10, 16},
+		{2, []float64{0.25, -0.45}, 0.6, 14, 16},
+		{inf, []float64{0, 0}, 1.2, 10, 40},
+		{inf, []float64{0.25, -0.45}, 0.6, 14, 30},
+		{1.25, []float64{0.1, -0.45}, 0.9, 12, 16},
+		{3, []float64{0, 0.5}, 0.9, 12, 16},
+		{40, []float64{0.3, 0}, 0.9, 12, 16},
+		{2, []float64{0.1, 0.2, -0.3}, 1.4, 6, 10},
+		{inf, []float64{0.1, 0.2, -0.3}, 1.6, 6, 10},
 	} {
 		d := len(c.x)
 		x, y := make([]float64, d), make([]float64, d)
@@ -341,7 +341,7 @@ func TestLattice_Distribution(t *testing.T) {
 		})
 		mass = append(mass, max(0, outside))
 		count := make([]int, n+1)
-		for range c.n {
+		for range testkit.Sweep(100_000, 200_000) {
 			Lattice{step}.AddKNorm(y, rng, x, c.rate/step, c.p)
 			cell := 0
 			for i := d - 1; i >= 0; i-- {
@@ -369,7 +369,7 @@ func TestLattice_DistributionOfManyDimensions(t *testing.T) {
 		for _, p := range []float64{2, inf, 1.25, 3} {
 			x, y := make([]float64, d), make([]float64, d)
 			var norms, shares []float64
-			for range 10_000 {
+			for range min(10_000, 400_000/d) {
 				Lattice{0x1p-25}.AddKNorm(y, rng, x, 1, p)
 				norm := floats.Norm(y, p)
 				norms = append(norms, mathext.GammaIncReg(float64(d), norm))
