@@ -209,11 +209,11 @@ func TestTimeLimit_EndsWithinHalfASecond(t *testing.T) {
 		search  search
 		reading int // of the distances, how often
 	}{
-		{"few outputs", 700, 10, 200 * time.Millisecond, optimal, 1},
-		{"extended", 500, 60, 250 * time.Millisecond, optimal, 1},
-		{"choice", 300, 30, 150 * time.Millisecond, choose, 3},
-		{"spanner", 100, 100, 100 * time.Millisecond, spanner, 8},
-		{"constant budget", 200, 200, 100 * time.Millisecond, constant, 1},
+		{"few outputs", 700, 10, 100 * time.Millisecond, optimal, 1},
+		{"extended", 500, 60, 120 * time.Millisecond, optimal, 1},
+		{"choice", 300, 30, 80 * time.Millisecond, choose, 3},
+		{"spanner", 100, 100, 50 * time.Millisecond, spanner, 8},
+		{"constant budget", 200, 200, 50 * time.Millisecond, constant, 1},
 		{"few outputs of many", 5041, 20, 10 * time.Second, optimal, 1},
 		{"many outputs of many", 5041, 100, 10 * time.Second, optimal, 1},
 		{"choice of many", 3000, 300, 5 * time.Second, choose, 3},

@@ -327,23 +327,23 @@ func TestLattice_Distribution(t *testing.T) {
 	}{
 		{1, []float64{0}, 0.5, 24, 400},
 		{1, []float64{0.3}, 1.5, 10, 400},
-		{1, []float64{-0.5, 0.1}, 0.9, 10, 40},
-		{2, []float64{0, 0}, 1.2, 10, 40},
-		{2, []float64{0.25, -0.45}, 0.6, 14, 30},
+		{1, []float64{-0.5, 0.1}, 0.9, 10, 16},
+		{2, []float64{0, 0}, 1.2, 10, 16},
+		{2, []float64{0.25, -0.45}, 0.6, 14, 16},
 		{inf, []float64{0, 0}, 1.2, 10, 40},
 		{inf, []float64{0.25, -0.45}, 0.6, 14, 30},
-		{1.25, []float64{0.1, -0.45}, 0.9, 12, 40},
-		{3, []float64{0, 0.5}, 0.9, 12, 40},
-		{40, []float64{0.3, 0}, 0.9, 12, 40},
-		{2, []float64{0.1, 0.2, -0.3}, 1.4, 6, 12},
-		{inf, []float64{0.1, 0.2, -0.3}, 1.6, 6, 12},
+		{1.25, []float64{0.1, -0.45}, 0.9, 12, 16},
+		{3, []float64{0, 0.5}, 0.9, 12, 16},
+		{40, []float64{0.3, 0}, 0.9, 12, 16},
+		{2, []float64{0.1, 0.2, -0.3}, 1.4, 6, 10},
+		{inf, []float64{0.1, 0.2, -0.3}, 1.6, 6, 10},
 	} {
 		x := slices.Clone(c.x)
 		for i := range x {
 			x[i] = (x[i] + 1000) * step
 		}
 		t.Run(fmt.Sprintf("p=%v,x=%v", c.p, c.x), func(t *testing.T) {
-			chiSquareCells(t, len(x), c.reach, 200_000, func(k []float64) float64 { return cellMass(c.p, c.rate, c.x, k, c.m) }, func(k []float64) {
+			chiSquareCells(t, len(x), c.reach, testkit.Sweep(100_000, 200_000), func(k []float64) float64 { return cellMass(c.p, c.rate, c.x, k, c.m) }, func(k []float64) {
 				Lattice{Step: step}.AddKNorm(k, rng, x, c.rate/step, c.p)
 				for i := range k {
 					k[i] = k[i]/step - 1000
@@ -361,7 +361,7 @@ func TestLattice_DistributionOfManyDimensions(t *testing.T) {
 		for _, p := range []float64{2, inf, 1.25, 3} {
 			x, y := make([]float64, d), make([]float64, d)
 			var norms, shares []float64
-			for range 10_000 {
+			for range min(10_000, 400_000/d) {
 				Lattice{Step: 0x1p-25}.AddKNorm(y, rng, x, 1, p)
 				norm := floats.Norm(y, p)
 				norms = append(norms, mathext.GammaIncReg(float64(d), norm))

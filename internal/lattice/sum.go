@@ -263,7 +263,6 @@ func (s *Sum) scan(ctx context.Context) error {
 	end := s.length/2 + 1
 	falls := min(end, 1+s.length/2/max(1, s.width)) // j step width <= pi below
 	zero := int64(sort.Search(int(falls), func(j int) bool { return s.most(s.transforms(int64(j)), 0) < -nats }))
-	s.waves = make([]wave, 0, zero)
 	for j := range zero {
 		if j%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()

@@ -92,7 +92,7 @@ func TestCalls_SurviveBadArguments(t *testing.T) {
 	if testing.Short() {
 		t.Skip("tens of thousands of calls")
 	}
-	deadline := time.Duration(testkit.Sweep(10, 100)) * time.Millisecond // where the argument is bad
+	deadline := time.Duration(testkit.Sweep(5, 100)) * time.Millisecond // where the argument is bad
 	for _, calls := range registry {
 		for _, c := range calls {
 			t.Run(c.name, func(t *testing.T) { c.drive(t, deadline) })

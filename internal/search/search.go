@@ -44,7 +44,7 @@ func Root(lo, hi, atLo, atHi, tol float64, f func(x float64) (float64, error)) (
 		radius *= 2
 	}
 	for ; hi-lo > tol*hi; radius /= 2 {
-		mid, x := lo+(hi-lo)/2, lo-(hi-lo)*(atLo/(atHi-atLo))
+		mid, x := lo+(hi-lo)/2, lo-float64((hi-lo)*(atLo/(atHi-atLo)))
 		if !(x > lo && x < hi) {
 			x = mid
 		}

@@ -84,6 +84,7 @@ var (
 	bare  = regexp.MustCompile(`\b(` + tags + `)(?:,|'s)? (?:\((\d+(?:\.\d+)?)\)(?: and \((\d+(?:\.\d+)?)\))?|(\d\.\d+)\))`)
 	after = regexp.MustCompile(`^\)?,? (?:of |in |\()(` + tags + `)\b`)
 	space = regexp.MustCompile(`\s+`)
+	names = regexp.MustCompile(tags)
 )
 
 // one is a citation: a kind as "Theorem", "Section" for appendices too, and a number.
@@ -95,9 +96,16 @@ type one struct {
 // find returns the citations of a text. Where several numbers follow, a plural is before
 // them. A word in small letters cites only right behind a paper's initials.
 func find(text string) (all []one) {
+	if !strings.ContainsAny(text, "0123456789ABCD") {
+		return nil
+	}
 	text = space.ReplaceAllString(text, " ")
-	sources := source.FindAllStringIndex(text, -1)
-	for _, m := range cited.FindAllStringSubmatchIndex(text, -1) {
+	numbered := cited.FindAllStringSubmatchIndex(text, -1)
+	var sources [][]int
+	if numbered != nil {
+		sources = source.FindAllStringIndex(text, -1)
+	}
+	for _, m := range numbered {
 		paper, end := "", 0
 		titled := false
 		for _, s := range sources {
@@ -169,7 +177,7 @@ func Wrong(text string, otherwise ...string) (wrong []string) {
 
 // Papers returns those of the five that a text names by their initials.
 func Papers(text string) []string {
-	return slices.Compact(slices.Sorted(slices.Values(regexp.MustCompile(tags).FindAllString(text, -1))))
+	return slices.Compact(slices.Sorted(slices.Values(names.FindAllString(text, -1))))
 }
 
 // Place returns an error unless a place names something that the paper numbers, an equation
