@@ -219,7 +219,9 @@ func (c *chooser) methods() []builder {
 		return c.family(ctx, c.cells, exponential.Tuned)
 	})
 	if c.ofInputs() {
-		onInputs(exponential.MethodRemapped, c.remappedNeeds(), c.remapped)
+		onInputs(exponential.MethodRemapped, c.remappedNeeds(), func(ctx context.Context) (*exponential.Mechanism, error) {
+			return c.remapped(ctx, c.cells)
+		})
 		if !c.b.OneMetric() {
 			onInputs(exponential.MethodRelaxedTuned, cost(relaxedAtThousand, c.n, 1000, 3), c.relaxed)
 		}
@@ -274,11 +276,6 @@ func (c *chooser) constant(ctx context.Context) (*exponential.Mechanism, error) 
 		return nil, err
 	}
 	return &exponential.Mechanism{Channel: r.channel, Audited: r.audit}, nil
-}
-
-// remapped is remapped noise.
-func (c *chooser) remapped(ctx context.Context) (*exponential.Mechanism, error) {
-	return c.problem.remapped(ctx, c.cells)
 }
 
 // relaxed is the relaxed mechanism at the best separation and rate.

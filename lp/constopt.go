@@ -257,7 +257,12 @@ func (c *constProgram) try(s *ConstSolution, fraction, lambda float64, began tim
 	if x == nil {
 		return 1, nil
 	}
-	r, err := c.private(x, fraction > 0.5)
+	// Rounding may take a channel of budget alpha/2 above alpha; the level of others is their own.
+	private := c.repair
+	if fraction > 0.5 {
+		private = func(x []float64) (*released, error) { return c.mixed(x, 0) }
+	}
+	r, err := private(x)
 	if err != nil || r == nil {
 		return 1, err
 	}
@@ -269,24 +274,12 @@ func (c *constProgram) try(s *ConstSolution, fraction, lambda float64, began tim
 	return r.audit.Hi / c.alpha, nil
 }
 
-// private releases the columns x, mixed with the uniform distribution where
-// rounding took a channel of budget alpha/2 above alpha.
-func (c *constProgram) private(x []float64, asItIs bool) (*released, error) {
-	if !asItIs {
-		return c.repair(x)
-	}
-	weight := make([]float64, c.n*c.m)
-	for i, class := range c.class {
-		for w := range c.m {
-			weight[i*c.m+w] = x[w*c.prog.Inputs+class]
-		}
-	}
-	return c.release(weight)
-}
-
 // normalized divides rows by their sums; it returns nil where one has none.
 func normalized(k int, x []float64) []float64 {
-	sum := rowSums(k, x)
+	sum := make([]float64, k)
+	for i, v := range x {
+		sum[i%k] += v
+	}
 	for _, v := range sum {
 		if !(v > 0 && v <= math.MaxFloat64) {
 			return nil
@@ -297,12 +290,4 @@ func normalized(k int, x []float64) []float64 {
 		x[i] /= sum[i%k]
 	}
 	return x
-}
-
-func rowSums(k int, x []float64) []float64 {
-	sum := make([]float64, k)
-	for i, v := range x {
-		sum[i%k] += v
-	}
-	return sum
 }

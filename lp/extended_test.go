@@ -3,7 +3,6 @@ package lp
 import (
 	"fmt"
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
@@ -67,25 +66,6 @@ func TestExtended_ContainsOptimum(t *testing.T) {
 	}
 	if same[0] != same[1] {
 		t.Error("the result depends on the number of workers")
-	}
-}
-
-// Utility and privacy are different metrics, and an output is no input.
-func TestExtended_TwoMetrics(t *testing.T) {
-	all := referencePoints(t, 50)
-	inputs := testkit.Must(metric.Subset(all, slices.Collect(func(yield func(int) bool) {
-		for i := range 30 {
-			if !yield(i) {
-				return
-			}
-		}
-	})))
-	b := metric.Bimetric{Privacy: testkit.Must(metric.Scaled(inputs, 2)), Utility: all}
-	o := []int{40, 2, 41, 42, 43, 49}
-	s := extended(t, b, .5, &Options{Outputs: o}, 200)
-	best := testkit.Must(Optimal(t.Context(), b, .5, &Options{Outputs: o, Tolerance: 1e-3}))
-	if s.DualBound > best.Objective || s.Objective < best.DualBound {
-		t.Errorf("%v, optimum %v", s, best)
 	}
 }
 

@@ -2,7 +2,6 @@ package lp
 
 import (
 	"context"
-	"errors"
 	"math"
 	"testing"
 	"time"
@@ -62,39 +61,6 @@ func TestLazy_AgreesWithDense(t *testing.T) {
 			if lazy.DualBound > dense.Objective || dense.DualBound > lazy.Objective {
 				t.Errorf("n=%d, alpha=%v: lazy %v, dense %v", n, alpha, lazy, dense)
 			}
-		}
-	}
-}
-
-// Interrupted while the constraints are sorted out, at whatever point, Optimal and
-// ConstOPT return a certified mechanism promptly: a constant if need be, and none only
-// where a fifth of a second was not enough to read the distances.
-func TestStopped_Promptly(t *testing.T) {
-	if testing.Short() {
-		t.Skip("long")
-	}
-	const alpha, prompt, reading = 5, time.Second, 200 * time.Millisecond
-	for name, f := range map[string]metric.Finite{"plane": space.Halton(300), "grid": space.Grid(18)} {
-		b := metric.Same(f)
-		for _, after := range []time.Duration{1, 50 * time.Millisecond} {
-			ctx, cancel := context.WithTimeout(context.Background(), after)
-			began, clock := time.Now(), testkit.StartClock()
-			s, err := Optimal(ctx, b, alpha, &Options{Tolerance: 1e-9}) // tight weights are near it on a grid
-			if took := clock.Took(); !errors.Is(err, context.DeadlineExceeded) || took > prompt || s == nil && time.Since(began) < reading {
-				t.Fatalf("%s after %v: %v, %v, %v", name, after, took, s, err)
-			}
-			if s != nil {
-				certified(t, b, alpha, nil, s)
-				if s.Status != StatusCanceled || after == 1 && (s.Engine != EngineNone || !(s.Gap < 1)) {
-					t.Errorf("%s after %v: %v", name, after, s)
-				}
-			}
-			began, clock = time.Now(), testkit.StartClock()
-			c, err := ConstOPT(ctx, b, alpha, nil)
-			if took := clock.Took(); !errors.Is(err, context.DeadlineExceeded) || took > prompt || c == nil && time.Since(began) < reading {
-				t.Fatalf("%s after %v, ConstOPT: %v, %v, %v", name, after, took, c, err)
-			}
-			cancel()
 		}
 	}
 }

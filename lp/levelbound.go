@@ -35,14 +35,14 @@ type LevelBound struct {
 // Errors: as of MostPrivate. O(n^2 m/64 + n^2 log n) time and n*m/8 bytes.
 func LevelLowerBound(ctx context.Context, b metric.Bimetric, t kl10.Target) (LevelBound, error) {
 	const op = "lp: LevelLowerBound"
-	balls, err := near(ctx, op, b, t)
+	balls, err := nearOutputs(ctx, op, b, t)
 	if err != nil {
 		return LevelBound{}, err
 	}
 	return packed(ctx, op, balls, b.Privacy, t.Delta)
 }
 
-// packed is [LevelLowerBound] for what near found.
+// packed is [LevelLowerBound] for what nearOutputs found.
 func packed(ctx context.Context, op string, balls []bitset.Set, privacy metric.Finite, delta float64) (LevelBound, error) {
 	n := len(balls)
 	best, bad := make([]LevelBound, n), make([]error, n)
@@ -59,9 +59,9 @@ func packed(ctx context.Context, op string, balls []bitset.Set, privacy metric.F
 	return slices.MaxFunc(best, func(a, b LevelBound) int { return cmp.Compare(a.Level, b.Level) }), nil
 }
 
-// near checks b and the target and returns, for every input x, the outputs that are within
+// nearOutputs checks b and the target and returns, for every input x, the outputs that are within
 // Gamma of f(x).
-func near(ctx context.Context, op string, b metric.Bimetric, t kl10.Target) ([]bitset.Set, error) {
+func nearOutputs(ctx context.Context, op string, b metric.Bimetric, t kl10.Target) ([]bitset.Set, error) {
 	n, m := fault.Len(b.Privacy), fault.Len(b.Utility)
 	if err := cmp.Or(fault.Empty(op, "Privacy", n), fault.Empty(op, "Utility", m), fault.AtLeast(op, "Utility", m, n),
 		fault.NonNegative(op, "Gamma", t.Gamma), fault.Fraction(op, "Delta", t.Delta)); err != nil {

@@ -176,17 +176,12 @@ func (g *merged) impose() error {
 	return err
 }
 
-// budgets are those between classes, and sets their ceilings.
+// budgets returns those between classes, the least of any two members, and sets their ceilings.
 func (g *merged) budgets() finite.Metric {
 	if len(g.first) == g.n {
 		return g.budget
 	}
 	g.prog.Ceiling = func(c, d int) float64 { return g.budget.Distance(g.first[c], g.first[d]) }
-	return g.between()
-}
-
-// between is the least budget between members of every two classes.
-func (g *merged) between() finite.Metric {
 	k := len(g.first)
 	j := joined{g.budget, g.class, make([][]int, k)}
 	for i, c := range g.class {

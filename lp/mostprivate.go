@@ -11,7 +11,6 @@ import (
 	"github.com/metricdp/metricdp/entropy/scale"
 	"github.com/metricdp/metricdp/internal/bitset"
 	"github.com/metricdp/metricdp/internal/fault"
-	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/mechanism"
 	"github.com/metricdp/metricdp/mechanism/exponential/kl10"
 	"github.com/metricdp/metricdp/metric"
@@ -152,7 +151,7 @@ func (s *levelSearch) defaults() error {
 
 // start finds a first mechanism and a first bound.
 func (s *levelSearch) start(ctx context.Context) error {
-	balls, err := near(ctx, s.op, s.b, s.t)
+	balls, err := nearOutputs(ctx, s.op, s.b, s.t)
 	if err != nil {
 		return err
 	}
@@ -325,15 +324,7 @@ func (s *levelSearch) try(ctx context.Context, level float64) error {
 // distribution they reach the target at a finite level.
 func (s *levelSearch) separate(ctx context.Context) error {
 	n, m := s.b.Privacy.Len(), s.b.Utility.Len()
-	flat := make([]float64, n*n)
-	for x := range n {
-		row, err := distances(s.op, "Privacy", s.b.Privacy, x, flat[x*n:(x+1)*n:(x+1)*n])
-		if err != nil {
-			return err
-		}
-		copy(flat[x*n:], row)
-	}
-	class, first := classes(finite.Square{N: n, D: flat}, 0)
+	class, first := classes(s.b.Privacy, 0)
 	value, rows := 0.0, make([][]float64, len(first))
 	for c, x := range first {
 		rows[c] = make([]float64, m)

@@ -52,7 +52,7 @@ func (e *extension) patch(center int, worst float64) error {
 	if whole {
 		tolerance = wholeTolerance
 	}
-	s, err := e.local(inputs, outputs, tolerance)
+	s, err := e.solvePatch(inputs, outputs, tolerance)
 	if s == nil {
 		return err
 	}
@@ -68,8 +68,8 @@ func (e *extension) patch(center int, worst float64) error {
 	return nil
 }
 
-// local solves the program of some inputs and outputs.
-func (e *extension) local(inputs, outputs []int, tolerance float64) (*Solution, error) {
+// solvePatch solves the local program, that of some inputs and outputs.
+func (e *extension) solvePatch(inputs, outputs []int, tolerance float64) (*Solution, error) {
 	privacy, err := metric.Subset(e.b.Privacy, inputs)
 	if err != nil {
 		return nil, err

@@ -110,6 +110,17 @@ func TestRelax_BoundsOfMerged(t *testing.T) {
 	}
 }
 
+// Where a local relaxation leaves out an entry that the optimum uses, its own value, 1e4 exp(-6), is
+// no bound: inputs 0 and 1 lose 1e4 at output 0, the others 1 at output 1.
+func TestRelax_BoundIsOfAllEntries(t *testing.T) {
+	lower(t, leastRelaxed, leastExtended)
+	o := &Options{Tolerance: 1e-3, Outputs: []int{0, 1}, Loss: func(x, y int) float64 { return [][]float64{{1e4, 0}, {0, 1}}[x/2][y] }}
+	p := testkit.Must(read(t.Context(), "lp: Optimal", metric.Same(space.Path(4, 6)), 1, o))
+	if got, best := relaxedAt(t, p, 0), 1/(1+math.Exp(6)/1e4); got.DualBound > best || got.Iterations == 0 {
+		t.Errorf("%v, optimum %v", got, best)
+	}
+}
+
 // held solves for the prior of a bound, under which nothing has less.
 func held(t testing.TB, b metric.Bimetric, alpha float64, o *Options, s *Solution) {
 	t.Helper()

@@ -25,8 +25,6 @@ const (
 //
 // needs theta/(1-theta) >= excess / (u (exp(e) - 1)).
 func (g *merged) repair(x []float64) (*released, error) {
-	k, m := g.prog.Inputs, g.m
-	weight := make([]float64, g.n*m)
 	margin := 0.0
 	for range mostRepairs {
 		theta := 0.0
@@ -36,12 +34,7 @@ func (g *merged) repair(x []float64) (*released, error) {
 				return nil, err
 			}
 		}
-		for i, c := range g.class {
-			for w := range m {
-				weight[i*m+w] = float64((1-theta)*x[w*k+c]) + theta/float64(m)
-			}
-		}
-		r, err := g.release(weight)
+		r, err := g.mixed(x, theta)
 		if err != nil {
 			return nil, err
 		}
@@ -51,6 +44,17 @@ func (g *merged) repair(x []float64) (*released, error) {
 		margin = max(8*margin, firstMargin)
 	}
 	return nil, nil
+}
+
+// mixed releases the columns x, mixed with a share of the uniform distribution.
+func (g *merged) mixed(x []float64, theta float64) (*released, error) {
+	weight := make([]float64, g.n*g.m)
+	for i, c := range g.class {
+		for w := range g.m {
+			weight[i*g.m+w] = float64((1-theta)*x[w*g.prog.Inputs+c]) + theta/float64(g.m)
+		}
+	}
+	return g.release(weight)
 }
 
 func (g *merged) eachOutput(f func(w int)) error {

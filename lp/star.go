@@ -266,11 +266,11 @@ func (p *problem) meanStars(ctx context.Context, c *cells) float64 {
 			order, slope = append(order, u), slope+cost[u]
 		}
 	}
-	turn := func(u int) float64 { return room[u] / (cost[u] + room[u]) }
-	slices.SortFunc(order, func(u, v int) int { return cmp.Compare(turn(u), turn(v)) })
+	crossing := func(u int) float64 { return room[u] / (cost[u] + room[u]) }
+	slices.SortFunc(order, func(u, v int) int { return cmp.Compare(crossing(u), crossing(v)) })
 	theta := 0.0
 	for _, u := range order {
-		if theta = turn(u); slope <= cost[u]+room[u] {
+		if theta = crossing(u); slope <= cost[u]+room[u] {
 			break
 		}
 		slope -= cost[u] + room[u]

@@ -41,7 +41,7 @@ const (
 )
 
 // strict are files of fusable folders where the rule holds all the same.
-var strict = []string{"internal/ipm/certificate.go", "internal/ipm/constopt/solve.go", "internal/ipm/lift.go", "internal/ipm/solve.go"}
+var strict = []string{"internal/ipm/certificate.go", "internal/ipm/constopt/certificate.go", "internal/ipm/lift.go", "internal/ipm/solve.go"}
 
 // TestFused_NoProductOfAProof compiles the module for machines that fuse, and
 // fails for every fused product outside the files above. It takes a compiler for

@@ -13,6 +13,10 @@ type denseBlocks struct{}
 
 func (denseBlocks) open(p *point) engine {
 	e := &denseEngine{chol: make([]float64, p.m*p.n*p.n)}
+	for u := range p.n {
+		e.diag = append(e.diag, int32(u*p.n+u))
+	}
+	p.all.each(func(_ int32, u, v int) { e.at = append(e.at, int32(u*p.n+v)) })
 	e.byInverse = newByInverse(p, e)
 	return e
 }
@@ -36,7 +40,8 @@ func denseBytes(inputs, outputs, rows, pairs int) float64 {
 type denseEngine struct {
 	byInverse
 	allRows
-	chol []float64 // per column n x n, the upper triangle of the factor
+	chol     []float64 // per column n x n, the upper triangle of the factor
+	diag, at []int32   // where the diagonal and the pairs are in it
 }
 
 func (e *denseEngine) factorOf(w int) []float64 { return e.chol[w*e.n*e.n : (w+1)*e.n*e.n] }
@@ -44,7 +49,8 @@ func (e *denseEngine) factorOf(w int) []float64 { return e.chol[w*e.n*e.n : (w+1
 func (e *denseEngine) factor() error {
 	return e.factorInverses(func(t *task, w int, ridge float64, inverse []float64) bool {
 		n, l := e.n, e.factorOf(w)
-		e.block(t.plus, w)
+		clear(l)
+		e.rows(w).block(e.column(e.x, w), l, e.diag, e.at)
 		for u := range n {
 			l[u*n+u] *= 1 + ridge
 		}
@@ -56,31 +62,6 @@ func (e *denseEngine) factor() error {
 		mirror(n, inverse)
 		return true
 	})
-}
-
-// block writes the upper triangle of H_w, the block of column w in units of x.
-// With f = b x[v]/s and g = a x[u]/s a forward row moves by ds/s = f xi[v] - g
-// xi[u], xi = dx/x, and adds lambda s (f, -g)(f, -g)' to H_w: ratios only.
-// diag has room for n.
-func (e *denseEngine) block(diag []float64, w int) {
-	n, c, x, h := e.n, e.rows(w), e.column(e.x, w), e.factorOf(w)
-	clear(diag)
-	for u := range n {
-		row := h[u*n : (u+1)*n]
-		clear(row[u:])
-		xu, du := x[u], diag[u]
-		for i := c.start[u]; i < c.start[u+1]; i++ {
-			v := c.v[i]
-			a, b, xv := c.a[i], c.b[i], x[v]
-			f, g, m := b*xv*c.rf[i], a*xu*c.rf[i], c.lf[i]*c.sf[i]
-			f2, g2, m2 := b*xu*c.rk[i], a*xv*c.rk[i], c.lk[i]*c.sk[i]
-			mf, mg := m*f, m2*g2
-			diag[v] += mf*f + mg*g2
-			du += m*g*g + m2*f2*f2
-			row[v] = -mf*g - mg*f2
-		}
-		row[u] = du
-	}
 }
 
 func (e *denseEngine) solveBlock(_ *task, w int, v []float64) {

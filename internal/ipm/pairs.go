@@ -90,14 +90,8 @@ func (r *pairs) subset(all *pairs, index []int32) {
 }
 
 // within is the part of the list between some inputs, ascending, numbered by their places
-// there. place has room for a number of every input.
+// there; place has those of all inputs, -1 of others.
 func (r *pairs) within(inputs, place []int32) *pairs {
-	for i := range place {
-		place[i] = -1
-	}
-	for i, u := range inputs {
-		place[u] = int32(i)
-	}
 	p := &pairs{n: len(inputs), start: make([]int32, len(inputs)+1)}
 	for k, u := range inputs {
 		for i := r.start[u]; i < r.start[u+1]; i++ {

@@ -33,6 +33,8 @@
 //	point.go     the iterate: start, row sums, losses; pairs.go, rows.go its privacy rows
 //	solve.go     the iteration, step.go one step of it, over engine.go
 //	pattern.go   sparse Cholesky factors, for sparse.go and lazy.go
+//	byinverse.go the linking system from inverses of the columns, for dense.go and lazy.go
+//	lift.go      a bound for all outputs from the prices of a program with some
 //
 // A new engine is a Kind and its structure in plan.go, a type that implements engine, a
 // case of Prepare, and a row in package lp's table of engines.

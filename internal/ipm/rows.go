@@ -28,8 +28,9 @@ func (p *point) rows(w int) rows {
 }
 
 // block writes one triangle of H_w, the block of the column x in units of x, to l: the
-// diagonal where diag has it, and the others at the positions of their pairs. See
-// denseEngine.block for the terms.
+// diagonal where diag has it, and the others at the positions of their pairs. With
+// p = b x[v]/s and q = a x[u]/s a forward row moves by ds/s = p xi[v] - q xi[u], xi = dx/x,
+// and adds lambda s (p, -q)(p, -q)' to H_w: ratios only.
 func (c rows) block(x, l []float64, diag, at []int32) {
 	for u := range c.n {
 		l[diag[u]] = 0

@@ -13,12 +13,12 @@ import (
 // private.
 const pinned = 1e-7
 
-// block is the program of one output: unknowns atom..atom+len(in) or one less
+// block is the program of one output: unknowns first..first+len(in) or one less
 // where no input is outside, rows row..end.
 type block struct {
 	in       []int32 // inputs of the unknowns but Y
 	outside  bool    // there is a Y, after those
-	atom     int     // first unknown
+	first    int     // first unknown
 	row, end int
 	inverse  int // first entry of the inverse of the block of in
 	chol     int // first entry of the factor

@@ -121,19 +121,6 @@ func (p *Problem) most() float64 {
 	return rows
 }
 
-// Solve runs the interior point method on p, or until the context is done: X is
-// 0 if that was before the start.
-func Solve(ctx context.Context, p *Problem, o ipm.Settings) *Result {
-	s := newSolver(ctx, p, o)
-	err := s.start()
-	if err == nil {
-		s.record()
-		err = s.iterate()
-	}
-	s.best.Status = ipm.StatusOf(err)
-	return &s.best
-}
-
 // newSolver sets up the blocks, as far as the context allows.
 func newSolver(ctx context.Context, p *Problem, o ipm.Settings) *solver {
 	s := &solver{ctx: ctx, p: p, o: o, n: p.Inputs, m: p.Outputs, losses: len(p.Class)}
@@ -144,7 +131,7 @@ func newSolver(ctx context.Context, p *Problem, o ipm.Settings) *solver {
 	s.kappa = make([]float64, s.m*s.n)
 	s.blocks = make([]block, s.m)
 	s.rows = make([]row, 0, int(p.most()))
-	atoms, inverse, chol := 0, 0, 0
+	unknowns, inverse, chol := 0, 0, 0
 	d := make([]float64, s.n)
 	for w := 0; w < s.m && ctx.Err() == nil; w++ {
 		for u := range d {
@@ -152,20 +139,20 @@ func newSolver(ctx context.Context, p *Problem, o ipm.Settings) *solver {
 			s.kappa[w*s.n+u] = math.Exp(-d[u])
 		}
 		b := s.newBlock(w, d)
-		b.atom, b.inverse, b.chol = atoms, inverse, chol
+		b.first, b.inverse, b.chol = unknowns, inverse, chol
 		s.blocks[w] = b
-		atoms += b.size()
+		unknowns += b.size()
 		inverse += len(b.in) * len(b.in)
 		chol += b.size() * b.size()
 	}
 	vec := func(n int) []float64 { return make([]float64, n) }
 	n, k := len(s.rows), s.n+s.losses
-	s.x, s.h = vec(atoms), vec(atoms)
+	s.x, s.h = vec(unknowns), vec(unknowns)
 	s.lambda, s.s, s.pull = vec(n), vec(n), vec(n)
 	s.y, s.q, s.sum = vec(s.n), vec(s.n), vec(s.n)
 	s.z, s.t, s.loss = vec(s.losses), vec(s.losses), vec(s.losses)
 	for _, d := range []*direction{&s.predictor, &s.dir} {
-		*d = direction{x: vec(atoms), y: vec(s.n), q: vec(s.n), z: vec(s.losses), t: vec(s.losses)}
+		*d = direction{x: vec(unknowns), y: vec(s.n), q: vec(s.n), z: vec(s.losses), t: vec(s.losses)}
 	}
 	s.inverse, s.chol, s.f, s.cross = vec(inverse), vec(chol), vec(s.m*k), vec(k)
 	s.best = Result{Upper: math.Inf(1), X: vec(s.m * s.n)}

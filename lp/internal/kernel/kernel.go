@@ -184,7 +184,7 @@ func (k *Kernel) balance(rate float64) error {
 			return err
 		}
 		for _, r := range k.rings {
-			k.turn(r)
+			k.sweepRing(r)
 		}
 		for range sweeps {
 			if err := k.sweep(); err != nil {

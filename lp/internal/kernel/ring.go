@@ -34,9 +34,9 @@ const (
 var ringRadii = [][2]float64{{.02, .04}, {.03, .1}, {.05, .08}, {.07, .15}, {.1, .15}, {.1, .3}, {.15, .25}, {.2, .3}, {.2, .6},
 	{.25, .45}, {.35, .5}, {.35, 1}, {.5, .7}, {.5, 1.5}, {.7, 1}, {.7, 2}, {1, 1.5}, {1.4, 2}, {-3}, {-4}, {-5}, {-7}, {-9}}
 
-// turn does the same for the weight of a ring, in the same norm, w'Kw for combinations
-// of columns.
-func (k *Kernel) turn(r *ring) {
+// sweepRing minimizes over the weight of a ring, as sweep does over those of inputs and in the
+// same norm, w'Kw for combinations of columns.
+func (k *Kernel) sweepRing(r *ring) {
 	slope := 0.0
 	for i, v := range r.local {
 		slope += float64(r.beta[i] * (1 - k.total[v]))

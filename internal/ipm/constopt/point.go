@@ -29,7 +29,7 @@ func (s *solver) kappaOf(w int) []float64 { return s.kappa[w*s.n : (w+1)*s.n] }
 func (s *solver) lossOf(w int) []float64  { return s.p.Loss[w*s.losses : (w+1)*s.losses] }
 
 // of is the part of v, by unknown, that belongs to b.
-func of(v []float64, b *block) []float64 { return v[b.atom : b.atom+b.size()] }
+func of(v []float64, b *block) []float64 { return v[b.first : b.first+b.size()] }
 
 // column writes the column of output w with the unknowns v to dst.
 func (s *solver) column(dst []float64, w int, v []float64) {
@@ -46,24 +46,19 @@ func (s *solver) column(dst []float64, w int, v []float64) {
 	}
 }
 
-// addSums adds the column of output w with the unknowns v to the row sums and,
-// loss by loss, to the loss rows.
-func (s *solver) addSums(t *task, w int, v []float64) {
-	s.column(t.column, w, v)
-	floats.Add(t.sum, t.column)
-	class := s.p.Class
-	for i, l := range s.lossOf(w) {
-		t.loss[i] += (l + s.p.Lambda) * t.column[class[i]]
-	}
-}
-
-// sums adds up all columns with the unknowns v.
+// sums adds up all columns with the unknowns v, over outputs and, loss by loss, in the loss rows.
 func (s *solver) sums(v, sum, loss []float64) error {
 	for i := range s.tasks {
 		clear(s.tasks[i].sum)
 		clear(s.tasks[i].loss)
 	}
-	err := s.outputs(func(t *task, w int) { s.addSums(t, w, of(v, &s.blocks[w])) })
+	err := s.outputs(func(t *task, w int) {
+		s.column(t.column, w, of(v, &s.blocks[w]))
+		floats.Add(t.sum, t.column)
+		for i, l := range s.lossOf(w) {
+			t.loss[i] += (l + s.p.Lambda) * t.column[s.p.Class[i]]
+		}
+	})
 	clear(sum)
 	clear(loss)
 	for i := range s.tasks {
