@@ -37,7 +37,8 @@ import (
 // cannot reach are no errors: see Status and Gap.
 //
 // Errors: those of [metric.Bimetric.Check]; a [*metric.ValueError] for alpha, a prior, an
-// output, a distance or a loss; a [*metric.MemoryError] where the distances do not fit.
+// output, a distance or a loss; a [*metric.MemoryError] where the distances or the losses do not
+// fit.
 //
 // For the cost see the package.
 func Optimal(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) (*Solution, error) {

@@ -35,7 +35,8 @@ type Options struct {
 	// private and to audit it.
 	TimeLimit time.Duration
 
-	// MemoryLimit is how many bytes may be used; 0 means 16 GiB.
+	// MemoryLimit is how many bytes may be used; 0 means 16 GiB. Where the distances of 4,096 inputs
+	// or more do not fit they are read again when they are needed.
 	MemoryLimit float64
 
 	// Unit is that of the privacy metric, by default what [metric.UnitOf] says; another is
