@@ -99,7 +99,7 @@ func BenchmarkFew(b *testing.B) {
 		alpha, gap float64
 	}{
 		{2025, 20, .1, 1e-3}, {2025, 20, .5, 1e-3}, {2025, 20, 2, 1e-3}, {5041, 20, .5, 1e-3}, {1024, 100, .5, 1e-3},
-		{400, 400, .5, 5e-4}, {1000, 1000, .5, 1e-3},
+		{400, 400, .5, 5e-4}, {1000, 1000, .5, 1e-3}, {40_000, 100, .5, 1e-2},
 	} {
 		b.Run(fmt.Sprintf("n=%d/outputs=%d/alpha=%v", c.n, c.k, c.alpha), func(b *testing.B) {
 			only(b, false)
@@ -108,7 +108,7 @@ func BenchmarkFew(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			benchOptimal(b, f, c.alpha, &Options{Outputs: outputs, Tolerance: c.gap}, "")
+			benchOptimal(b, f, c.alpha, &Options{Outputs: outputs, Tolerance: c.gap, MemoryLimit: 8 << 30}, "")
 		})
 	}
 }
