@@ -45,7 +45,7 @@ func Accuracy(ctx context.Context, b metric.Bimetric, alphas []float64, o *Optio
 // work is a bimetric space with what its bounds at some levels share.
 type work struct {
 	b      metric.Bimetric
-	near   metric.Bimetric // b, with its distances stored if it is small
+	stored metric.Bimetric // b, with its distances stored if it is small
 	alphas []float64
 	o      *Options
 	closed *closedStars // once lower has run
@@ -59,8 +59,8 @@ type work struct {
 }
 
 func newWork(ctx context.Context, b metric.Bimetric, alphas []float64, o *Options) (*work, error) {
-	near, err := spaces.Stored(ctx, b)
-	return &work{b: b, near: near, alphas: alphas, o: o}, err
+	stored, err := spaces.Stored(ctx, b)
+	return &work{b: b, stored: stored, alphas: alphas, o: o}, err
 }
 
 // one is the first of what was found for a list of one level.

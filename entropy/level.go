@@ -31,7 +31,7 @@ func LevelFor(ctx context.Context, b metric.Bimetric, loss float64, o *Options) 
 	// for alpha < ln(rho2/loss-1)/rho1. Without a pair more than 2*loss apart,
 	// a level at which nothing can be told apart.
 	start, far, near := 0.0, 0.0, math.Inf(1)
-	rows := spaces.NewRows(w.near)
+	rows := spaces.NewRows(w.stored)
 	for x := range b.Len() {
 		if ctx.Err() != nil {
 			return 0, Bound{}, ctx.Err()

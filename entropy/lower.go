@@ -31,7 +31,7 @@ func LowerBounds(ctx context.Context, b metric.Bimetric, alpha float64, o *Optio
 func (w *work) lower(ctx context.Context) ([][]Bound, error) {
 	if w.closed == nil {
 		var err error
-		if w.closed, err = newClosedStars(ctx, w.near, w.o.Workers); err != nil {
+		if w.closed, err = newClosedStars(ctx, w.stored, w.o.Workers); err != nil {
 			return nil, err
 		}
 	}

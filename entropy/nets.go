@@ -401,7 +401,7 @@ func (w *work) bestNets(ctx context.Context) (_ []netOutputs, err error) {
 	if w.radius, w.center, err = metric.Radius(ctx, w.b.Utility); err != nil {
 		return nil, err
 	}
-	if w.order, w.radii, err = metric.FarthestFirst(ctx, w.near.Privacy, min(w.b.Len(), netPoints), w.center); err != nil {
+	if w.order, w.radii, err = metric.FarthestFirst(ctx, w.stored.Privacy, min(w.b.Len(), netPoints), w.center); err != nil {
 		return nil, err
 	}
 	best, err := w.leastWorst(ctx, len(w.order), func(r1, r2 []float64, rate float64, worst []float64) {
@@ -435,7 +435,7 @@ func (w *work) bestCells(ctx context.Context, order []int, radii, seps []float64
 	}
 	slices.Sort(sizes)
 	sizes = slices.Compact(sizes)
-	labels, err := prefixCells(ctx, w.near.Utility, order, sizes)
+	labels, err := prefixCells(ctx, w.stored.Utility, order, sizes)
 	if err != nil {
 		return nil, err
 	}
@@ -498,7 +498,7 @@ func (w *work) leastWorst(ctx context.Context, count int, raise func(r1, r2 []fl
 	var mu sync.Mutex
 	err := parallel.Chunks(ctx, w.b.Len(), 64, w.o.Workers, w.o.Progress, func(_, lo, hi int) {
 		mine := none()
-		rows := spaces.NewRows(w.near)
+		rows := spaces.NewRows(w.stored)
 		for x := lo; x < hi && ctx.Err() == nil; x++ {
 			r1, r2 := rows.At(x)
 			for k, alpha := range w.alphas {

@@ -70,7 +70,7 @@ func TestRow_EnclosesTheNormalizer(t *testing.T) {
 // points, in whichever piece of the work these are.
 func TestLeastWorst_OverAllPoints(t *testing.T) {
 	b := metric.Same(space.Path(200, 1))
-	w := &work{b: b, near: b, alphas: []float64{1}, o: &Options{Workers: 1}}
+	w := &work{b: b, stored: b, alphas: []float64{1}, o: &Options{Workers: 1}}
 	best := testkit.Must(w.leastWorst(t.Context(), 2, func(r1, _ []float64, _ float64, worst []float64) {
 		x := r1[0] // the point
 		if x == 150 {

@@ -95,7 +95,7 @@ const (
 func (w *work) local(ctx context.Context, alpha float64, x int) (best priced, v float64, err error) {
 	level := alpha
 	best = priced{Inputs: []int{x}, Prior: []float64{1}, Prices: []float64{0}} // proves 0
-	if far := slices.Max(finite.Row(w.near.Privacy, x, nil)); far > 0 {
+	if far := slices.Max(finite.Row(w.stored.Privacy, x, nil)); far > 0 {
 		level = min(max(alpha, localLevel/far), math.MaxFloat64)
 	}
 	inputs, ball, err := w.localInputs(ctx, level, x)
@@ -110,7 +110,7 @@ func (w *work) local(ctx context.Context, alpha float64, x int) (best priced, v 
 	inputs = inputs[:prog.Inputs]
 	outputs := slices.Clone(inputs)
 	if !w.b.OneMetric() {
-		if outputs, _, err = spread(ctx, w.near.Utility, ball, len(inputs)); err != nil {
+		if outputs, _, err = spread(ctx, w.stored.Utility, ball, len(inputs)); err != nil {
 			return best, 0, err
 		}
 	}
@@ -120,7 +120,7 @@ func (w *work) local(ctx context.Context, alpha float64, x int) (best priced, v 
 	for range localRounds {
 		for _, y := range outputs[prog.Outputs:] {
 			for _, u := range inputs {
-				prog.Loss = append(prog.Loss, float64(w.near.Utility.Distance(u, y)*unit))
+				prog.Loss = append(prog.Loss, float64(w.stored.Utility.Distance(u, y)*unit))
 			}
 		}
 		prog.Outputs = len(outputs)
@@ -136,7 +136,7 @@ func (w *work) local(ctx context.Context, alpha float64, x int) (best priced, v 
 		if fault.AllFinite("", "", p.Prices) != nil { // rounding has stopped the solver at once
 			return best, v, ctx.Err()
 		}
-		proved, lack, err := p.prove(ctx, w.near, alpha, w.o.Workers)
+		proved, lack, err := p.prove(ctx, w.stored, alpha, w.o.Workers)
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return best, 0, err
 		}
@@ -166,7 +166,7 @@ func (w *work) local(ctx context.Context, alpha float64, x int) (best priced, v 
 func (w *work) localPairs(ctx context.Context, alpha float64, prog *ipm.Problem, inputs []int) (err error) {
 	for ; ; prog.Inputs = prog.Inputs * 7 / 8 {
 		k := prog.Inputs
-		prog.Budget = budgets(w.near.Privacy, alpha, inputs[:k])
+		prog.Budget = budgets(w.stored.Privacy, alpha, inputs[:k])
 		if prog.Pairs, err = direct.Pairs(ctx, prog.Budget, w.o.Workers); err == nil && pairs(prog)*k > localRows/2 {
 			prog.Pairs, err = direct.Nearly(ctx, prog.Budget, localStretch, w.o.Workers)
 		}
@@ -185,7 +185,7 @@ func pairs(p *ipm.Problem) (n int) {
 
 // localInputs returns inputs of a program, x first, and the ball that they stand for.
 func (w *work) localInputs(ctx context.Context, alpha float64, x int) (inputs, ball []int, err error) {
-	ball = spaces.Ascending(finite.Row(w.near.Privacy, x, nil))
+	ball = spaces.Ascending(finite.Row(w.stored.Privacy, x, nil))
 	few := localFew
 	if !w.b.OneMetric() && len(ball) <= 2*localInputs { // points that are close may lose unlike others
 		few = localInputs
@@ -193,7 +193,7 @@ func (w *work) localInputs(ctx context.Context, alpha float64, x int) (inputs, b
 	i := slices.Index(ball, x) // others may be at distance 0
 	ball[0], ball[i] = x, ball[0]
 	for {
-		order, radii, err := spread(ctx, w.near.Privacy, ball, localInputs)
+		order, radii, err := spread(ctx, w.stored.Privacy, ball, localInputs)
 		if err != nil {
 			return nil, nil, err
 		}

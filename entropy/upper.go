@@ -124,7 +124,7 @@ func (w *work) upper(ctx context.Context) ([][]Bound, error) {
 	if two := !w.b.OneMetric(); two || ultra {
 		order, radii := w.order, w.radii
 		if two {
-			if order, radii, err = metric.FarthestFirst(ctx, w.near.Utility, len(order), w.center); err != nil {
+			if order, radii, err = metric.FarthestFirst(ctx, w.stored.Utility, len(order), w.center); err != nil {
 				return nil, err
 			}
 		}
@@ -179,7 +179,7 @@ func (w *work) separations(ctx context.Context) (s []float64, ultra bool, err er
 func (w *work) onNet(ctx context.Context, alpha float64, net netOutputs, more bool) (Bound, error) {
 	best := Bound{Kind: Upper, Value: math.Inf(1)}
 	try := func(by netOutputs) error {
-		v, err := by.prove(ctx, w.near, alpha, w.o.Workers)
+		v, err := by.prove(ctx, w.stored, alpha, w.o.Workers)
 		if v < best.Value {
 			best.Value, best.Witness = v, by
 		}
@@ -188,7 +188,7 @@ func (w *work) onNet(ctx context.Context, alpha float64, net netOutputs, more bo
 	if err := try(net); err != nil || w.b.Len() > spaces.DensePoints {
 		return best, err
 	}
-	l, err := net.leveling(ctx, w.near, alpha, w.o.Workers)
+	l, err := net.leveling(ctx, w.stored, alpha, w.o.Workers)
 	if err != nil {
 		return best, err
 	}
@@ -201,7 +201,7 @@ func (w *work) onNet(ctx context.Context, alpha float64, net netOutputs, more bo
 	order := w.order
 	fit := func(outputs []int, then func(l *leveling, tight netOutputs) (netOutputs, error)) error {
 		all := netOutputs{Outputs: outputs, Rate: 0.5}
-		l, err := all.leveling(ctx, w.near, alpha, w.o.Workers)
+		l, err := all.leveling(ctx, w.stored, alpha, w.o.Workers)
 		if err != nil {
 			return err
 		}

@@ -187,7 +187,7 @@ func (z Whole) Accuracy(ctx context.Context, alphas []float64, o *Options) ([]Br
 	}
 	out := make([]Bracket, len(alphas))
 	for k, alpha := range alphas {
-		loss, err := nets[k].prove(ctx, w.near, alpha, w.o.Workers)
+		loss, err := nets[k].prove(ctx, w.stored, alpha, w.o.Workers)
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/fault"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein/internal/project"
 	"github.com/metricdp/metricdp/wasserstein/internal/rows"
@@ -127,6 +128,89 @@ func Project(ctx context.Context, f metric.Finite, g []float64, o *ProjectOption
 		p.P[src[floats.MaxIdx(t.mu)]] = 1
 	}
 	return p, nil
+}
+
+// nearest returns the tree that the points of f lie on and the probability measure on
+// them that [ProjectLine] or [ProjectTree] finds, or nil where there is no such tree, or
+// points lie at its inner nodes.
+func nearest(f metric.Finite, g []float64) (t *pathTree, p []float64, err error) {
+	var tree *metric.Tree
+	switch s := f.(type) {
+	case *metric.Clustered, *metric.Ultrametric:
+		t = pathTreeOf(f)
+		tree, err = metric.NewTree(t.parent, t.length)
+	case interface{ Tree() (*metric.Tree, []int) }:
+		var at []int
+		if tree, at = s.Tree(); !slices.Equal(at, tree.Leaves()) {
+			return nil, nil, nil
+		}
+		t = nodeTree(tree, at)
+	default:
+		x, ok := finite.Line(f)
+		if !ok || floats.HasNaN(x) || floats.Norm(x, math.Inf(1)) > lineMax {
+			return nil, nil, nil
+		}
+		if t = lineTree(f); t == nil {
+			t, _ = straight(x)
+		}
+		p, _, err = ProjectLine(x, g)
+		return t, p, err
+	}
+	if err == nil {
+		p, _, err = ProjectTree(tree, g)
+	}
+	return t, p, err
+}
+
+// projected proves how near p is to g, points lying on t.
+//
+// For potentials with u_i + v_j <= d(i,j), u <= 0 and v >= 0, every probability measure q
+// is at least sum u_i G_i + sum v_j (N_j + q_j) away from g = G - N: see above [Project].
+// So v_j q_j may be left out.
+func projected(ctx context.Context, op string, f metric.Finite, t *pathTree, p, g []float64, workers int) (*Projection, error) {
+	n := len(g)
+	move := transport{op: op, cost: metricCost{f}, mu: make([]float64, n), nu: make([]float64, n)}
+	less, keep := make([]float64, n+1), exact.DD{}
+	for i, w := range g {
+		move.mu[i], less[i] = max(0, w), max(0, -w)
+		move.nu[i] = p[i] + less[i]
+		keep = keep.AddFloat(w)
+		if d := (exact.DD{Hi: w}).AddFloat(-p[i]); d.Hi > 0 {
+			move.src.add(i, d)
+		} else if d.Hi < 0 {
+			move.dst.add(i, d.Neg())
+		}
+		if stay := min(move.mu[i], move.nu[i]); stay > 0 {
+			move.plan = append(move.plan, Flow{i, i, stay})
+		}
+	}
+	less[n] = keep.Hi
+	plan := append(move.plan, t.plan(&move.src, &move.dst)...)
+	v := t.slopes(p, g)
+	var u []float64
+	var largest float64
+	if t.close {
+		if u, largest = t.sources(v); largest > rows.Max {
+			u = nil
+		}
+	}
+	c, err := certify(ctx, op, move.cost, placesOf(move.cost), move.mu, move.nu, plan, u, v, largest, workers)
+	if err != nil {
+		return nil, err
+	}
+	for i := range c.U {
+		c.U[i] = min(c.U[i], 0)
+	}
+	bound, err := boundTotals(op, move.mu, less, 0)
+	if err != nil {
+		return nil, err
+	}
+	plan = slices.DeleteFunc(plan, func(w Flow) bool { return w.I == w.J })
+	slices.SortFunc(plan, func(a, b Flow) int { return cmp.Or(cmp.Compare(a.I, b.I), cmp.Compare(a.J, b.J)) })
+	r := &Projection{P: p, Plan: plan, Upper: c.Upper, unit: metric.UnitOf(f)}
+	r.Lower = lowerBound(move.mu, less, c.U, append(slices.Clone(v), 0), bound)
+	r.Cost = min(max(c.Cost, r.Lower), r.Upper)
+	return r, nil
 }
 
 // ProjectLine returns a probability measure p on the points x of the real line that is

@@ -13,6 +13,7 @@ import (
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 	"golang.org/x/exp/constraints"
+	"gonum.org/v1/gonum/floats"
 )
 
 // pathTree is a tree with points at some of its nodes, as far apart as the paths between them are
@@ -335,6 +336,54 @@ func (p *pathTree) sources(v []float64) (u []float64, largest float64) {
 		u[i] = directed.AddDown(w.Hi, directed.SubDown(w.Lo, slack))
 	}
 	return u, directed.AddUp(largest, slack)
+}
+
+// slopes returns potentials of the points as sinks, >= 0, that prove p the nearest to g: 0 where p
+// has mass, and along every edge that mass must cross as different as the edge is long. An interval
+// of what a node can have goes from the leaves up, and from the root down every node takes what is
+// nearest to the node above. Masses that rounding explains are taken for none.
+func (p *pathTree) slopes(nearest, g []float64) []float64 {
+	tol := massTol(len(g), floats.Norm(g, 1))
+	below := p.below(g, nearest)
+	lo, hi := slices.Repeat([]float64{math.Inf(-1)}, len(below)), slices.Repeat([]float64{math.Inf(1)}, len(below))
+	for i, node := range p.at {
+		lo[node] = max(lo[node], 0)
+		if nearest[i] > tol {
+			hi[node] = 0
+		}
+	}
+	// step is how much more the node above has, at the least and at the most.
+	step := func(node int) (least, most float64) {
+		l := p.length[node]
+		switch d := below[node].Hi; {
+		case d > tol:
+			return l, l
+		case d < -tol:
+			return -l, -l
+		}
+		return -l, l
+	}
+	edges := p.order[:len(p.order)-1]
+	for _, node := range edges {
+		least, most := step(node)
+		up := p.parent[node]
+		lo[up] = max(lo[up], lo[node]+least)
+		hi[up] = max(min(hi[up], hi[node]+most), lo[up])
+	}
+	v := make([]float64, len(below))
+	root := p.order[len(edges)]
+	v[root] = min(max(0, lo[root]), hi[root])
+	for _, node := range slices.Backward(edges) {
+		least, most := step(node)
+		up := v[p.parent[node]]
+		v[node] = min(max(up-most, lo[node], min(up, hi[node])), up-least)
+	}
+	out := make([]float64, len(p.at))
+	for i, node := range p.at {
+		out[i] = v[node]
+	}
+	floats.AddConst(-slices.Min(out), out)
+	return out
 }
 
 // along returns the optimum where points lie on a tree.

@@ -1,6 +1,6 @@
-// Package assignment matches the rows of a matrix of costs to columns of their
-// own so that the sum of the costs is least. It proves nothing: its caller
-// bounds the optimum by the matching and the potentials that it returns.
+// Package assignment matches the rows of a matrix of costs to columns of their own at the least sum
+// of costs, and plans to move masses from rows to columns at nearly the least. It proves nothing:
+// its caller bounds the optimum by what it returns and the potentials.
 package assignment
 
 import (
