@@ -70,7 +70,7 @@ type extension struct {
 	stage   func() // ends
 }
 
-func (e *extension) kernel(base *kernel.Base, share float64) (k *kernel.Kernel, losses []float64, err error) {
+func (e *extension) newKernel(base *kernel.Base, share float64) (k *kernel.Kernel, losses []float64, err error) {
 	k, err = kernel.New(e.ctx, &kernel.Problem{
 		Inputs: e.n, Outputs: e.m, Budget: e.budget, Loss: e.loss, Workers: e.o.Workers, Memory: e.memory,
 	}, base, share)
@@ -81,13 +81,13 @@ func (e *extension) kernel(base *kernel.Base, share float64) (k *kernel.Kernel, 
 }
 
 func (e *extension) run() error {
-	k, losses, err := e.kernel(nil, 0)
+	k, losses, err := e.newKernel(nil, 0)
 	if err != nil {
 		return err
 	}
 	worst := slices.Max(losses)
 	if worst < e.s.Objective {
-		err = e.take(k)
+		err = e.keepKernel(k)
 	} else { // NaN where weights overflow, as rho1 is no metric
 		worst = math.Inf(1)
 		losses, err = e.losses(e.s.Channel)
@@ -106,7 +106,7 @@ func (e *extension) run() error {
 	if e.whole != nil && e.s.Gap > e.o.Tolerance {
 		var best *kernel.Kernel
 		for _, share := range baseShares {
-			over, lost, err := e.kernel(e.whole, share)
+			over, lost, err := e.newKernel(e.whole, share)
 			if err != nil {
 				return err
 			}
@@ -119,7 +119,7 @@ func (e *extension) run() error {
 			}
 		}
 		if best != nil && worst < e.s.Objective {
-			if err := e.take(best); err != nil {
+			if err := e.keepKernel(best); err != nil {
 				return err
 			}
 		}
@@ -128,8 +128,8 @@ func (e *extension) run() error {
 	return nil
 }
 
-// take keeps the kernel's channel where there is one that is private.
-func (e *extension) take(k *kernel.Kernel) error {
+// keepKernel keeps the kernel's channel where there is one that is private.
+func (e *extension) keepKernel(k *kernel.Kernel) error {
 	for _, safe := range []bool{false, true} {
 		c, err := k.Channel(e.late, e.o.Outputs, safe)
 		if err != nil || c == nil {

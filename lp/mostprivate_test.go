@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/entropy/scale"
+	"github.com/metricdp/metricdp/internal/bitset"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -219,6 +220,19 @@ func TestMostPrivate_OtherOutputs(t *testing.T) {
 	pairs.Utility = testkit.Must(metric.Subset(pairs.Utility, []int{0, 1, 2, 3, 4}))
 	if s, err := MostPrivate(ctx, pairs, target, nil); s != nil || err == nil || !strings.Contains(err.Error(), "no level is enough") {
 		t.Errorf("%v, %v", s, err)
+	}
+}
+
+// Outputs 0 and 3 are near to no more inputs than 1 and 2, and 4 to those of 2.
+func TestWidest_KeepsNoneThatIsSuperfluous(t *testing.T) {
+	balls := bitset.Rows(70, 5)
+	for y, inputs := range [][]int{{0}, {0, 1}, {1, 69}, {69}, {1, 69}} {
+		for _, x := range inputs {
+			balls[x].Add(y)
+		}
+	}
+	if got := testkit.Must(widest(t.Context(), balls, 5)); !slices.Equal(got, []int{1, 2}) {
+		t.Error(got)
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // Few outputs of a graph are solved input by input, with a prior and without.
 func TestOptimal_FewOutputs(t *testing.T) {
-	f := roads(t, 20, 20)
+	f := roads(t, 14, 14)
 	outputs, _, err := metric.FarthestFirst(t.Context(), f, 7, 0)
 	if err != nil {
 		t.Fatal(err)

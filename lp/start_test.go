@@ -164,7 +164,7 @@ func TestStopped_ReturnsWhatItHas(t *testing.T) {
 			}
 			gap := 1 - 1e-5 // one star proves something
 			s, err := c.solve(ctx, Options{Progress: func(i int, g float64, _ time.Duration) {
-				if gap = g; i == at {
+				if gap = min(gap, g); i == at {
 					cancel()
 				}
 			}})

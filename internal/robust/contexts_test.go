@@ -167,7 +167,7 @@ var unwatched = map[string]map[string]string{
 		"lp/choose.go": "spanner.Spanner",
 		// Extensions begin in programs that take longer than is left: TestOptimal_DoorsAgainstSimplex
 		// of lp cancels them at any look.
-		"lp/extended.go":               "take.Channel",
+		"lp/extended.go":               "keepKernel.Channel",
 		"lp/internal/kernel/kernel.go": "sweep.Err Channel.Repair Channel.FromWeights",
 		"lp/local.go":                  "complete.Chunks",
 		"lp/spanner.go":                "search.solve",
