@@ -4,7 +4,6 @@ package envelope
 import (
 	"context"
 	"math"
-	"slices"
 	"sync/atomic"
 
 	"gonum.org/v1/gonum/floats"
@@ -21,11 +20,6 @@ const (
 	Longest = 600
 	// most steps, half of them from above. Some ten are enough.
 	most = 40
-	// settled times the largest |logarithm| r of a step's sums, over the Margin, is the budget from
-	// which on pairs are left alone. Rows are then divided by at most exp(r), and a step moves an
-	// entry by exp(2 r') at most, r' being that of the step before: where those of all steps after
-	// it have the sum 2 r, what the logarithm of a ratio gains is below 12 r.
-	settled, after = 13, 2
 )
 
 // Channel has the probabilities X[u*Outputs+w], by inputs u.
@@ -47,7 +41,8 @@ type Channel struct {
 // Repair makes X private up to rounding and reports whether that came about; no proof is known
 // that it must. Before rows are divided by their sums all obey the budgets less the margin, so
 // that the sums alone tell whether they do after it. O(n^2 m) a step, for the pairs whose row sums
-// are in the one order of the two, and in the end only for those that are near.
+// are in the one order of the two. Far pairs count to the last step: what one of them lacks is
+// passed on, and then near pairs break their budgets.
 func (c *Channel) Repair(ctx context.Context) (private bool, err error) {
 	if c.Log == nil {
 		c.index()
@@ -55,9 +50,8 @@ func (c *Channel) Repair(ctx context.Context) (private bool, err error) {
 	// By turns x[u] becomes max_v f(u,v) x[v] and min_v x[v]/f(u,v), f being exp(-e) for the
 	// budget e less the margin, and rows are divided by their sums.
 	var next []float64
-	far, room := math.Inf(1), math.Inf(1)
 	for step := range most {
-		if c.Log != nil && room >= 0 {
+		if c.Log != nil {
 			if private, err = c.close(ctx); private || err != nil {
 				return private, err
 			}
@@ -74,7 +68,7 @@ func (c *Channel) Repair(ctx context.Context) (private bool, err error) {
 				if copy(to, c.row(u)); c.Log == nil && c.start != nil {
 					c.extend(to, u, from)
 				} else {
-					c.step(to, u, step, from, far)
+					c.step(to, u, step, from)
 				}
 				sum := floats.Sum(to)
 				floats.Scale(1/sum, to)
@@ -85,15 +79,6 @@ func (c *Channel) Repair(ctx context.Context) (private bool, err error) {
 			return false, err
 		}
 		c.X, next, c.Log = next, c.X, sums
-		r := max(slices.Max(sums), -slices.Min(sums))
-		if room < 0 { // all pairs obeyed again
-			far, room = math.Inf(1), math.Inf(1)
-		}
-		if room -= r; room < 0 {
-			far = math.Inf(1)
-			continue
-		}
-		far, room = min(far, settled*r/Margin), min(room, after*r)
 	}
 	return false, nil
 }
@@ -132,11 +117,11 @@ func (c *Channel) extend(to []float64, u int, from []float64) {
 
 // step moves the row of u, whose budgets are from, to the envelopes of a step. A row that was
 // divided by less than that of u bounds it from below, one that was divided by more from above.
-func (c *Channel) step(to []float64, u, step int, from []float64, far float64) {
+func (c *Channel) step(to []float64, u, step int, from []float64) {
 	lower := step%2 == 1
 	for v, b := range from {
 		if c.Log != nil && (b < Longest || step > 0) {
-			if d := c.Log[u] - c.Log[v]; !lower && d <= 0 || lower && d >= 0 || b > far {
+			if d := c.Log[u] - c.Log[v]; !lower && d <= 0 || lower && d >= 0 {
 				continue
 			}
 		}
