@@ -41,7 +41,8 @@ type Channel struct {
 // Repair makes X private up to rounding and reports whether that came about; no proof is known
 // that it must. Before rows are divided by their sums all obey the budgets less the margin, so
 // that the sums alone tell whether they do after it. O(n^2 m) a step, for the pairs whose row sums
-// are in the one order of the two.
+// are in the one order of the two. Far pairs count to the last step: what one of them lacks is
+// passed on, and then near pairs break their budgets.
 func (c *Channel) Repair(ctx context.Context) (private bool, err error) {
 	if c.Log == nil {
 		c.index()

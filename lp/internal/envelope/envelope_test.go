@@ -4,6 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -61,5 +63,41 @@ func TestRepair_MakesPrivate(t *testing.T) {
 				t.Errorf("alpha %v, %s: level %v of it before, %v after, private %v", alpha, name, before, got, private)
 			}
 		}
+	}
+}
+
+// What is reported to be private is, also where points of a line are much nearer than others.
+func TestRepair_NearPairs(t *testing.T) {
+	const n, m, rounds = 100, 5, 12
+	reported := 0
+	for seed := range uint64(rounds) {
+		r := random.Seeded(seed)
+		alpha, rough := math.Exp(4*r.Float64()), math.Exp(-12*r.Float64())
+		at, c := make([]float64, n), &Channel{Inputs: n, Outputs: m}
+		for u := range at {
+			if at[u] = r.Float64(); u%3 == 2 {
+				at[u] = at[u-1] + 1e-3*r.Float64()
+			}
+			for w := range m {
+				c.X = append(c.X, math.Exp(-alpha*math.Abs(at[u]-float64(w)/m))*(1+rough*r.Float64()))
+			}
+			floats.Scale(1/floats.Sum(c.row(u)), c.row(u))
+		}
+		budget := make([]float64, 0, n*n)
+		for _, x := range at {
+			for _, y := range at {
+				budget = append(budget, alpha*math.Abs(x-y))
+			}
+		}
+		c.Budget = finite.Square{N: n, D: budget}
+		if testkit.Must(c.Repair(t.Context())) {
+			reported++
+			if got := level(c); !(got <= 1) {
+				t.Errorf("seed %d, alpha %v: level %v of it", seed, alpha, got)
+			}
+		}
+	}
+	if reported < rounds/3 {
+		t.Errorf("%d of %d are reported to be private", reported, rounds)
 	}
 }
