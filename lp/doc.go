@@ -29,8 +29,8 @@
 // # Cost
 //
 // O(n^4) an iteration and at most 8 n^3 numbers; O(n^3 log n) and 100 n^2 on graphs. To a gap of
-// 1e-3, on two cores, 400 points of the plane take half a minute, 1,000 seven, 2,025 to 20
-// outputs six seconds; 40,000 to 100 a quarter of an hour to 2e-3. Give larger ones a TimeLimit.
+// 1e-3, on two cores, 400 points of the plane take half a minute, 1,000 seven; 2,025 to 20
+// outputs six seconds, 40,000 to 100 half an hour (2e-3).
 //
 // # References
 //
