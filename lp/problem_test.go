@@ -215,6 +215,33 @@ func TestLowerBound_BelowTheOptimum(t *testing.T) {
 	}
 }
 
+// Budgets that are computed are those stored, to the bit, between classes of several inputs too.
+func TestBudgets_ComputedToTheBit(t *testing.T) {
+	r := random.Seeded(62)
+	points := make([][]float64, 30)
+	for u := range points {
+		points[u] = []float64{6 * r.Float64(), 6 * r.Float64()}
+	}
+	f := space.Euclidean(points)
+	p := testkit.Must(read(t.Context(), "lp: Optimal", metric.Same(f), .3, nil))
+	q := *p
+	q.budget = computed{f, .3}
+	for _, threshold := range []float64{0, .2} {
+		stored, other := p.merge(threshold).budgets(), q.merge(threshold).budgets()
+		if k := stored.Len(); k != other.Len() || (k < p.n) != (threshold > 0) {
+			t.Fatalf("threshold %v: %d classes, %d computed", threshold, k, other.Len())
+		}
+		for c := range stored.Len() {
+			row := finite.Row(other, c, nil)
+			for d, e := range finite.Row(stored, c, nil) {
+				if row[d] != e || other.Distance(c, d) != e {
+					t.Fatalf("threshold %v: (%d, %d): %v, %v in its row, stored %v", threshold, c, d, other.Distance(c, d), row[d], e)
+				}
+			}
+		}
+	}
+}
+
 // Where budgets do not fit they are computed, and all that is solved is the same.
 func TestBudgets_ComputedAreThoseStored(t *testing.T) {
 	lower(t, 30, 30)

@@ -37,7 +37,8 @@ func (w *Walk) check(op string) error {
 	return fault.Made(w != nil && w.tree != nil, op, "Walk", "New or Superregular")
 }
 
-// New returns the walk of the given distribution and scales on t. Scales must be as [NewNoise] takes them, one a level; a Total of 0 leaves the total as it is.
+// New returns the walk of the given distribution and scales on t. Scales must be as [NewNoise] takes
+// them, one a level; a Total of 0 leaves the total as it is.
 func New(t *Tree, dist Distribution, s Scales) (*Walk, error) {
 	const op = "walk: New"
 	if err := cmp.Or(t.check(op), dist.check(op)); err != nil {
@@ -91,8 +92,8 @@ func (w *Walk) totalVariance() float64 {
 
 // Increments writes a sample of the noise of each leaf, in floating point, to dst, of length Len():
 // from the root down, each node divides its noise equally among its children and adds theirs. It is
-// for simulation: to release data use [Walk.AddShares] or [Walk.AddCounts], whose
-// noise has the same distribution but for the rounding of AddShares. O(nodes).
+// for simulation: to release data use [Walk.AddShares] or [Walk.AddCounts], whose noise has the same
+// distribution but for the rounding of AddShares. O(nodes).
 func (w *Walk) Increments(rng *rand.Rand, dst []float64) error {
 	const op = "walk: Walk.Increments"
 	if err := w.check(op); err != nil {
