@@ -51,7 +51,7 @@ func TestGlobe_DecidesAtTheBorder(t *testing.T) {
 				for i := range words {
 					words[i] = rng.Uint64()
 				}
-				if decidesAtTheBorder(t, fmt.Sprintf("rate %g at %v", rate, at), words, word, 1<<61, func(rng *rand.Rand, exact bool) []float64 {
+				if decidesAtTheBorder(t, fmt.Sprintf("rate %g at %v", rate, at), words, word, 1<<61, testkit.Sweep(3, 5), func(rng *rand.Rand, exact bool) []float64 {
 					lat, lon := Globe{0x1p-23, exact}.AddNoise(rng, at[0], at[1], rate)
 					return []float64{lat, lon}
 				}) {

@@ -93,7 +93,7 @@ func TestLattice_DecidesAtTheBorder(t *testing.T) {
 			for i := range words {
 				words[i] = rng.Uint64()
 			}
-			if decidesAtTheBorder(t, c.name, words, word, 1<<54, func(rng *rand.Rand, exact bool) []float64 {
+			if decidesAtTheBorder(t, c.name, words, word, 1<<54, testkit.Sweep(3, 5), func(rng *rand.Rand, exact bool) []float64 {
 				return c.draw(Lattice{step, exact}, rng, x)
 			}) {
 				borders++
