@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/metricdp/metricdp/internal/random"
-	"github.com/metricdp/metricdp/internal/testkit"
 )
 
 // fixed replays given words, then zeros.
