@@ -74,19 +74,19 @@ type computed struct {
 	alpha float64
 }
 
-// Distance is alpha*rho1, rounded up.
-func (c computed) Distance(u, v int) float64 {
-	return directed.MulUp(c.alpha, c.Finite.Distance(u, v))
-}
+func (c computed) Distance(u, v int) float64 { return budgetOf(c.alpha, c.Finite.Distance(u, v)) }
 
 // DistancesFrom writes those from u to dst.
 func (c computed) DistancesFrom(u int, dst []float64) []float64 {
 	dst = finite.Grow(dst, c.Len())
 	for v, d := range finite.Row(c.Finite, u, dst) {
-		dst[v] = directed.MulUp(c.alpha, d)
+		dst[v] = budgetOf(c.alpha, d)
 	}
 	return dst
 }
+
+// budgetOf is alpha*rho1, rounded up.
+func budgetOf(alpha, d float64) float64 { return directed.MulUp(alpha, d) }
 
 // read takes the distances out of b.
 func read(ctx context.Context, op string, b metric.Bimetric, alpha float64, o *Options) (*problem, error) {
@@ -132,7 +132,7 @@ func (p *problem) distances(ctx context.Context) error {
 		for i := lo; i < hi; i++ {
 			row, bad[i] = distances(op, "Privacy", b.Privacy, i, row)
 			for j := i + 1; j < p.n && bad[i] == nil && stored; j++ {
-				e := directed.MulUp(alpha, row[j])
+				e := budgetOf(alpha, row[j])
 				budget.D[i*p.n+j], budget.D[j*p.n+i] = e, e
 			}
 		}

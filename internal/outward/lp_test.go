@@ -24,7 +24,7 @@ var ofLP = []scenario{
 		}
 		return out
 	}},
-	{"losses", "^internal/ipm/|^lp/star.go|^lp/problem.go:91 ", func() (out []end) { // a better bound ends the program earlier
+	{"losses", "^internal/ipm/|^lp/star.go|^lp/problem.go:89 ", func() (out []end) { // a better bound ends the program earlier
 		for _, o := range []*lp.Options{nil, {Prior: []float64{.1, .2, .3, .1, .1, .1, .1}}, {Outputs: []int{1, 3}}} {
 			for _, a := range []float64{0.3, 3} {
 				s := must(lp.Optimal(ctx, two, a, o))
