@@ -10,12 +10,13 @@
 // of halves a level, and a partial sum meets the noise once a level.
 //
 //   - [Balanced], [Levels] and [NewTree] make a tree, best with 10 to 20 children a node.
-//   - [Tree.CountsInt] and [Tree.Haar] go from cells to counts or differences of halves;
+//   - [Tree.CountsInt] and [Tree.HaarInt] go from cells to counts or differences of halves;
 //     [Tree.Center] and [Tree.HaarInverse] make noisy ones consistent.
 //   - [Tree.EqualScales] gives the scales; [Tree.Normalize] makes any scales private at
 //     level 1, [Scales.At] at a level.
 //   - [New] makes the [Walk] of a [Distribution]; [Superregular] is that of BSV22.
-//   - [Walk.AddShares] releases a measure with real noise, [Walk.AddCounts] counts with integers.
+//   - [Walk.AddShares] releases a measure with real noise, [Walk.AddCounts] and [Walk.AddHaar]
+//     counts with integers.
 //   - [NewNoise] has the step and the variance of the noise of one node.
 //   - [Walk.RMS] and [Walk.Variances] are errors in closed form, [Tree.Loss] the privacy loss.
 //

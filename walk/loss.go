@@ -126,17 +126,17 @@ func quotientUp(a, b float64) float64 {
 	return q
 }
 
-// Potential returns V(z) for the increments z of a walk of the distribution KNorm: their density is
-// prop. to e^-V(z), on the z of sum 0 where the total has no noise. So V(z-x') - V(z-x) is the log of
-// the ratio of the densities at z that the inputs x and x' give. The other distributions are a
-// [*ValueError]. O(nodes * log(arity)).
+// Potential returns V(z) for the increments z of a walk of the distribution KNorm or DiscreteHaar:
+// their density, or probability, is prop. to e^-V(z), on the z of sum 0 where the total has no
+// noise. So V(z-x') - V(z-x) is the log of the ratio of the densities at z that the inputs x and x'
+// give. The other distributions are a [*ValueError]. O(nodes * log(arity)).
 func (w *Walk) Potential(z []float64) (float64, error) {
 	const op = "walk: Walk.Potential"
 	if err := w.check(op); err != nil {
 		return 0, err
 	}
-	if w.dist != KNorm {
-		return 0, fault.Value(op, "dist", float64(w.dist), "KNorm")
+	if w.dist == Laplace || w.dist == DiscreteLaplace {
+		return 0, fault.Value(op, "dist", float64(w.dist), "KNorm or DiscreteHaar")
 	}
 	if err := cmp.Or(fault.Size(op, "z", len(z), w.tree.Len()), fault.AllFinite(op, "z", z)); err != nil {
 		return 0, err
@@ -151,9 +151,9 @@ func (w *Walk) Potential(z []float64) (float64, error) {
 
 // potential returns V for the noise of all nodes' counts before centering, such that their density,
 // or probability, is prop. to e^-V. For Laplace and DiscreteLaplace V is the sum of |count|/b over
-// the nodes with siblings; for KNorm, where only differences of siblings are released, of
-// |count - med|/b, med a median of the siblings. Both add |count|/Total of the root where Total is
-// positive.
+// the nodes with siblings; for KNorm and DiscreteHaar, where only differences of siblings are
+// released, of |count - med|/b, med a median of the siblings. Both add |count|/Total of the root
+// where Total is positive.
 func (w *Walk) potential(counts []float64) float64 {
 	t := w.tree
 	sum := 0.0
@@ -170,7 +170,7 @@ func (w *Walk) potential(counts []float64) float64 {
 				continue
 			}
 			med := 0.0
-			if w.dist == KNorm {
+			if w.dist == KNorm || w.dist == DiscreteHaar {
 				sorted = append(sorted[:0], below...)
 				slices.Sort(sorted)
 				med = sorted[len(sorted)/2]

@@ -21,15 +21,11 @@ func bruteLoss(t testing.TB, tree *Tree, rel Relation, haar bool, total float64,
 	norm := func() float64 {
 		sum := 0.0
 		if haar {
-			y := make([]float64, n)
-			for i, k := range x {
-				y[i] = float64(k)
-			}
-			testkit.Check(t, tree.Haar(y))
-			sum = total * math.Abs(y[0])
+			testkit.Check(t, tree.HaarInt(x))
+			sum = total * math.Abs(float64(x[0]))
 			for v, b := range rate {
 				if lo, hi := tree.Children(v); lo < hi {
-					sum += b * math.Abs(y[tree.Split(v)])
+					sum += b * math.Abs(float64(x[tree.Split(v)]))
 				}
 			}
 			return sum
@@ -236,6 +232,9 @@ func TestPrivacy_LogDensityRatios(t *testing.T) {
 	for trial := range uint64(60) {
 		for _, dist := range dists {
 			tree := randomTree(rng, 2+rng.IntN(14))
+			if dist == DiscreteHaar {
+				tree = randomBinary(rng, 2+rng.IntN(6))
+			}
 			for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
 				if tree.Sensitivity(rel) == 0 {
 					continue
@@ -265,18 +264,31 @@ func TestPrivacy_LogDensityRatios(t *testing.T) {
 // between neighbors is at most e^alpha, and that somewhere.
 func TestPrivacy_Enumeration(t *testing.T) {
 	pmf := func(s float64, k int64) float64 { return math.Tanh(s/2) * math.Exp(-s*math.Abs(float64(k))) }
-	for _, tree := range []*Tree{testkit.Must(Levels(3)), testkit.Must(Balanced(3, 2))} {
+	for _, c := range []struct {
+		tree *Tree
+		dist Distribution
+	}{
+		{testkit.Must(Balanced(3, 2)), DiscreteHaar},
+		{testkit.Must(Balanced(4, 2)), DiscreteHaar},
+		{testkit.Must(Levels(3)), DiscreteLaplace},
+		{testkit.Must(Balanced(3, 2)), DiscreteLaplace},
+	} {
 		for _, rel := range []Relation{ReplaceOne, AddRemoveOne} {
 			const alpha = .8
-			s := testkit.Must(testkit.Must(tree.EqualScales(rel)).At(alpha))
+			s := testkit.Must(testkit.Must(c.tree.EqualScales(rel)).At(alpha))
 			q := 1 / s.Level[0]
 			release := func(x []int64) []int64 { // before noise
-				counts := make([]int64, tree.Nodes())
-				testkit.Check(t, tree.CountsInt(counts, x))
+				if c.dist == DiscreteHaar {
+					x = slices.Clone(x)
+					testkit.Check(t, c.tree.HaarInt(x))
+					return x
+				}
+				counts := make([]int64, c.tree.Nodes())
+				testkit.Check(t, c.tree.CountsInt(counts, x))
 				return counts
 			}
 			worst := 0.0
-			n := tree.Len()
+			n := c.tree.Len()
 			base := make([]int64, n)
 			for i := range n {
 				for j := range n {
@@ -313,7 +325,7 @@ func TestPrivacy_Enumeration(t *testing.T) {
 				}
 			}
 			if math.Abs(math.Log(worst)-alpha) > 1e-12 {
-				t.Errorf("%v, %v: worst log-ratio %v, want %v", tree, rel, math.Log(worst), alpha)
+				t.Errorf("%v, %v: worst log-ratio %v, want %v", c.dist, rel, math.Log(worst), alpha)
 			}
 		}
 	}

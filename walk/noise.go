@@ -14,7 +14,7 @@ import (
 	"github.com/metricdp/metricdp/internal/random"
 )
 
-// Distribution is that of the noise that one node adds to the counts of its children. All three have
+// Distribution is that of the noise that one node adds to the counts of its children. All four have
 // the same privacy loss at the same scale; see [Tree.Loss]. The zero value is refused.
 //
 // The error of Laplace noise with k children a node is prop. to sqrt(k/(log k)^3), least at k = 20
@@ -45,6 +45,10 @@ const (
 	// DiscreteLaplace adds to each child independent integers with P{k} prop.
 	// to exp(-|k|/b), exactly; then as Laplace. For counts.
 	DiscreteLaplace
+
+	// DiscreteHaar adds such an integer to the difference of two children. For
+	// counts on binary trees, where it has half the variance of DiscreteLaplace.
+	DiscreteHaar
 )
 
 // String returns the name of the constant.
@@ -52,15 +56,15 @@ func (d Distribution) String() string {
 	if d.check("") != nil {
 		return fmt.Sprintf("Distribution(%d)", int(d))
 	}
-	return [...]string{"Laplace", "KNorm", "DiscreteLaplace"}[d-Laplace]
+	return [...]string{"Laplace", "KNorm", "DiscreteLaplace", "DiscreteHaar"}[d-Laplace]
 }
 
 // Discrete tells whether the noise consists of integers.
-func (d Distribution) Discrete() bool { return d == DiscreteLaplace }
+func (d Distribution) Discrete() bool { return d == DiscreteLaplace || d == DiscreteHaar }
 
 func (d Distribution) check(op string) error {
-	if d < Laplace || d > DiscreteLaplace {
-		return fault.Value(op, "dist", float64(d), "Laplace, KNorm or DiscreteLaplace")
+	if d < Laplace || d > DiscreteHaar {
+		return fault.Value(op, "dist", float64(d), "Laplace, KNorm, DiscreteLaplace or DiscreteHaar")
 	}
 	return nil
 }
@@ -118,15 +122,20 @@ func (n Noise) lattice() exact.Lattice {
 	return exact.Lattice{Step: math.Ldexp(1, max(e-31, -52))}
 }
 
-// draw fills dst with a sample of the noise of a node with len(dst) children, in floating
-// point and centered: up to rounding its sum is 0.
+// draw fills dst with a sample of the noise of a node with len(dst) children, of two for
+// DiscreteHaar, in floating point and centered: up to rounding its sum is 0.
 func (n Noise) draw(rng *rand.Rand, dst []float64) {
 	k := len(dst)
 	if k < 2 {
 		clear(dst)
 		return
 	}
-	if n.dist == KNorm && k == 2 {
+	switch {
+	case n.dist == DiscreteHaar:
+		d := float64(exact.DiscreteLaplace(rng, n.rate))
+		dst[0], dst[1] = d/2, -d/2
+		return
+	case n.dist == KNorm && k == 2:
 		d := n.scale * random.Laplace(rng)
 		dst[0], dst[1] = d/2, -d/2
 		return
@@ -145,7 +154,7 @@ func (n Noise) draw(rng *rand.Rand, dst []float64) {
 
 // Variance returns the number s such that the noise on k children, before any rounding, has the
 // covariance matrix s*(I - J/k), J all ones: the sum of m children has the variance s*m*(1-m/k).
-// For k < 2 it is 0.
+// DiscreteHaar has it for k = 2 only. For k < 2 it is 0.
 func (n Noise) Variance(k int) float64 {
 	fault.Must(n, n.check("walk: Noise.Variance"))
 	return n.singleVariance() * shape(n.dist, k)
@@ -168,6 +177,8 @@ func shape(d Distribution, k int) float64 {
 	switch {
 	case k < 2:
 		return 0
+	case d == DiscreteHaar:
+		return 0.5
 	case d == KNorm && k%2 == 0:
 		return 1 - 0.5/float64(k-1)
 	case d == KNorm:

@@ -92,6 +92,9 @@ func integers(b float64) []float64 {
 	return p
 }
 
+// tallyInteger counts k where the distribution of integers has it.
+func tallyInteger(count []int, k int64) { count[max(0, min(40, k+20))]++ }
+
 func TestNoise_RateIsNotAboveTheStatedOne(t *testing.T) {
 	rng := random.Seeded(19)
 	for range 10_000 {

@@ -16,7 +16,7 @@ import (
 // and where all nodes have k children, a level whose nodes have kN leaves adds s((k-1)/2 + m(N) - k
 // m(kN)) to the mean of E S^2 (see the top of rms.go), noise on the total its variance times m(n).
 // s is 2b^2 for Laplace, b^2 for KNorm with k = 2 and else as TestVariance_KNormPairs sums it, and
-// for integers 1/(2 sinh^2(1/2b)).
+// for integers 1/(2 sinh^2(1/2b)), half of that for DiscreteHaar.
 func TestRMS_KnownAnswers(t *testing.T) {
 	levels := func(a ...int) *Tree { return testkit.Must(Levels(a...)) }
 	binary := func(L int) *Tree { return testkit.Must(Balanced(1<<L, 2)) }
@@ -37,6 +37,8 @@ func TestRMS_KnownAnswers(t *testing.T) {
 		{"independent (16)^4", equalWalk(levels(16, 16, 16, 16), Laplace, ReplaceOne), 36.0566004},
 		{"K-norm (10,10,10)", equalWalk(levels(10, 10, 10), KNorm, ReplaceOne), 17.7849099},
 		{"K-norm (16)^4", equalWalk(levels(16, 16, 16, 16), KNorm, ReplaceOne), 35.4505639},
+		{"discrete Haar L=10", equalWalk(binary(10), DiscreteHaar, ReplaceOne), 26.6638883},
+		{"discrete Haar L=16", equalWalk(binary(16), DiscreteHaar, ReplaceOne), 53.3311633},
 		{"discrete (32,32)", equalWalk(levels(32, 32), DiscreteLaplace, ReplaceOne), 18.2782568},
 		{"discrete (16)^4", equalWalk(levels(16, 16, 16, 16), DiscreteLaplace, ReplaceOne), 36.0331367},
 	} {
@@ -58,6 +60,9 @@ func TestVariances_SlowReference(t *testing.T) {
 		s := randomScales(rng, tree)
 		s.Total = float64(rng.IntN(3))
 		for _, dist := range dists {
+			if dist == DiscreteHaar && tree.checkBinary("") != nil {
+				continue
+			}
 			w := testkit.Must(New(tree, dist, s))
 			got := make([]float64, tree.Len())
 			testkit.Check(t, w.Variances(got))

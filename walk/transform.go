@@ -67,12 +67,7 @@ func (t *Tree) Haar(x []float64) error {
 	if err := t.checkHaar("walk: Tree.Haar", len(x)); err != nil {
 		return err
 	}
-	for v := t.Nodes() - 1; v >= 0; v-- {
-		if c := t.first[v]; c != t.first[v+1] {
-			i, j := t.lo[v], t.lo[c+1]
-			x[i], x[j] = x[i]+x[j], x[i]-x[j]
-		}
-	}
+	haar(t, x)
 	return nil
 }
 
@@ -82,25 +77,53 @@ func (t *Tree) HaarInverse(x []float64) error {
 		return err
 	}
 	for v := range t.Nodes() {
-		if c := t.first[v]; c != t.first[v+1] {
-			i, j := t.lo[v], t.lo[c+1]
-			p, d := float64(x[i]/2), float64(x[j]/2)
-			x[i], x[j] = p+d, p-d
+		c := t.first[v]
+		if c == t.first[v+1] {
+			continue
 		}
+		i, j := t.lo[v], t.lo[c+1]
+		p, d := float64(x[i]/2), float64(x[j]/2)
+		x[i], x[j] = p+d, p-d
 	}
 	return nil
+}
+
+// HaarInt is [Tree.Haar] for integers, exactly. The absolute values must sum to
+// at most 2^63-1; where they do not, x is left as it is.
+func (t *Tree) HaarInt(x []int64) error {
+	const op = "walk: Tree.HaarInt"
+	if err := cmp.Or(t.checkHaar(op, len(x)), checkSum(op, x)); err != nil {
+		return err
+	}
+	haar(t, x)
+	return nil
+}
+
+func haar[T int64 | float64](t *Tree, x []T) {
+	for v := t.Nodes() - 1; v >= 0; v-- {
+		c := t.first[v]
+		if c == t.first[v+1] {
+			continue
+		}
+		i, j := t.lo[v], t.lo[c+1]
+		x[i], x[j] = x[i]+x[j], x[i]-x[j]
+	}
 }
 
 func (t *Tree) checkHaar(op string, n int) error {
 	if err := t.check(op); err != nil {
 		return err
 	}
+	return cmp.Or(t.checkBinary(op), fault.Size(op, "x", n, t.Len()))
+}
+
+func (t *Tree) checkBinary(op string) error {
 	for v := range t.Nodes() {
 		if k := t.first[v+1] - t.first[v]; k != 0 && k != 2 {
 			return &ValueError{Op: op, Arg: "children of node", Index: v, Value: float64(k), Want: "0 or 2, a binary tree"}
 		}
 	}
-	return fault.Size(op, "x", n, t.Len())
+	return nil
 }
 
 func checkSum(op string, x []int64) error {

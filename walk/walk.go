@@ -37,12 +37,17 @@ func (w *Walk) check(op string) error {
 	return fault.Made(w != nil && w.tree != nil, op, "Walk", "New or Superregular")
 }
 
-// New returns the walk of the given distribution and scales on t. Scales must be as [NewNoise] takes
-// them, one a level; a Total of 0 leaves the total as it is.
+// New returns the walk of the given distribution and scales on t. DiscreteHaar needs a binary tree.
+// Scales must be as [NewNoise] takes them, one a level; a Total of 0 leaves the total as it is.
 func New(t *Tree, dist Distribution, s Scales) (*Walk, error) {
 	const op = "walk: New"
 	if err := cmp.Or(t.check(op), dist.check(op)); err != nil {
 		return nil, err
+	}
+	if dist == DiscreteHaar {
+		if err := t.checkBinary(op); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.check(op, t.Height()); err != nil {
 		return nil, err
@@ -92,8 +97,8 @@ func (w *Walk) totalVariance() float64 {
 
 // Increments writes a sample of the noise of each leaf, in floating point, to dst, of length Len():
 // from the root down, each node divides its noise equally among its children and adds theirs. It is
-// for simulation: to release data use [Walk.AddShares] or [Walk.AddCounts], whose noise has the same
-// distribution but for the rounding of AddShares. O(nodes).
+// for simulation: to release data use [Walk.AddShares], [Walk.AddCounts] or [Walk.AddHaar], whose
+// noise has the same distribution but for the rounding of AddShares. O(nodes).
 func (w *Walk) Increments(rng *rand.Rand, dst []float64) error {
 	const op = "walk: Walk.Increments"
 	if err := w.check(op); err != nil {
@@ -234,6 +239,16 @@ func (t *Tree) sharesErr(total exact.DD) float64 {
 	return (float64(float64(t.arity)*float64(t.Height())) + 4) * 0x1p-101
 }
 
+func (w *Walk) checkAdd(op string, dist Distribution, arg string, got int, want func(*Tree) int) error {
+	if err := w.check(op); err != nil {
+		return err
+	}
+	if w.dist != dist {
+		return fault.Value(op, "dist", float64(w.dist), dist.String())
+	}
+	return fault.Size(op, arg, got, want(w.tree))
+}
+
 // AddCounts adds the noise of distribution DiscreteLaplace (another is a [*ValueError]) to counts
 // of all nodes, as [Tree.CountsInt] makes them, in place. What it leaves may be published: the
 // count of an only child becomes that of its parent; that of the root is noisy where Total is
@@ -243,17 +258,10 @@ func (t *Tree) sharesErr(total exact.DD) float64 {
 // What is then private is the counts of all nodes; cell i is at [Tree.LeafNode](i). Then
 // [Tree.Center], in float64: without it partial sums have far more noise.
 func (w *Walk) AddCounts(rng *rand.Rand, counts []int64) error {
-	const op = "walk: Walk.AddCounts"
-	if err := w.check(op); err != nil {
+	if err := w.checkAdd("walk: Walk.AddCounts", DiscreteLaplace, "counts", len(counts), (*Tree).Nodes); err != nil {
 		return err
-	}
-	if w.dist != DiscreteLaplace {
-		return fault.Value(op, "dist", float64(w.dist), DiscreteLaplace.String())
 	}
 	t := w.tree
-	if err := fault.Size(op, "counts", len(counts), t.Nodes()); err != nil {
-		return err
-	}
 	rng, done := random.Get(rng)
 	defer done()
 	if w.scales.Total > 0 {
@@ -269,6 +277,31 @@ func (w *Walk) AddCounts(rng *rand.Rand, counts []int64) error {
 			}
 			for i, c := range below {
 				below[i] = exact.AddDiscreteLaplace(rng, c, n.rate)
+			}
+		}
+	}
+	return nil
+}
+
+// AddHaar adds the noise of distribution DiscreteHaar (another is a [*ValueError]) to the integer
+// Haar coefficients that [Tree.HaarInt] makes, in place. The total, x[0], remains where the walk
+// has no noise for it. Exact and saturating as [Walk.AddCounts]. O(n).
+func (w *Walk) AddHaar(rng *rand.Rand, x []int64) error {
+	if err := w.checkAdd("walk: Walk.AddHaar", DiscreteHaar, "x", len(x), (*Tree).Len); err != nil {
+		return err
+	}
+	t := w.tree
+	rng, done := random.Get(rng)
+	defer done()
+	if w.scales.Total > 0 {
+		x[0] = exact.AddDiscreteLaplace(rng, x[0], w.total.rate)
+	}
+	for l, n := range w.level {
+		lo, hi := t.Level(l)
+		for v := lo; v < hi; v++ {
+			if c := t.first[v]; c != t.first[v+1] {
+				j := t.lo[c+1]
+				x[j] = exact.AddDiscreteLaplace(rng, x[j], n.rate)
 			}
 		}
 	}

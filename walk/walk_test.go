@@ -1,8 +1,10 @@
 package walk
 
 import (
+	"encoding/binary"
 	"math"
 	"math/big"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -12,7 +14,7 @@ import (
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
-var dists = []Distribution{Laplace, KNorm, DiscreteLaplace}
+var dists = []Distribution{Laplace, KNorm, DiscreteLaplace, DiscreteHaar}
 
 // TestIncrements_Variances: the draws have the variances that the closed form
 // gives, within 6 standard errors (2e-9 for each of 60 numbers).
@@ -21,7 +23,7 @@ func TestIncrements_Variances(t *testing.T) {
 	for _, dist := range dists {
 		for trial := range 2 {
 			tree := randomBinary(rng, 9)
-			if trial == 1 {
+			if dist != DiscreteHaar && trial == 1 {
 				tree = randomTree(rng, 14)
 			}
 			w := testkit.Must(New(tree, dist, randomScales(rng, tree)))
@@ -48,9 +50,24 @@ func TestIncrements_Variances(t *testing.T) {
 func TestIncrements_AreTheIntegerRoute(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := random.Seeded(seed)
-		tree := randomTree(rng, 20)
-		w := testkit.Must(New(tree, DiscreteLaplace, randomScales(rng, tree)))
-		counts, dst := make([]int64, 20), make([]float64, tree.Len())
+		tree := randomBinary(rng, 12)
+		s := randomScales(rng, tree)
+		x, dst := make([]int64, 12), make([]float64, 12)
+		w := testkit.Must(New(tree, DiscreteHaar, s))
+		testkit.Check(t, w.AddHaar(random.Seeded(seed), x))
+		testkit.Check(t, w.Increments(random.Seeded(seed), dst))
+		haar := make([]float64, 12)
+		for i, k := range x {
+			haar[i] = float64(k)
+		}
+		testkit.Check(t, tree.HaarInverse(haar)) // exact: integers and 11 halvings at most
+		if !slices.Equal(dst, haar) {
+			t.Fatalf("Haar: %v, want %v", dst, haar)
+		}
+		tree = randomTree(rng, 20)
+		w = testkit.Must(New(tree, DiscreteLaplace, randomScales(rng, tree)))
+		counts := make([]int64, 20)
+		dst = make([]float64, tree.Len())
 		testkit.Check(t, w.AddCounts(random.Seeded(seed), counts))
 		testkit.Check(t, w.Increments(random.Seeded(seed), dst))
 		centered := ratCenter(tree, counts)
@@ -95,20 +112,35 @@ func TestAdd_Integers(t *testing.T) {
 	}
 }
 
-// TestAddCounts_EntriesHaveTheirScales: the total and every level, of which a tenth less would be seen.
-func TestAddCounts_EntriesHaveTheirScales(t *testing.T) {
-	w := testkit.Must(New(testkit.Must(Levels(2, 2)), DiscreteLaplace, Scales{Total: 3, Level: []float64{1.5, 2.2}}))
-	tally := make([][41]int, 7)
-	rng := random.Seeded(23)
-	for range 40_000 {
-		x := make([]int64, 7) // nodes 0 | 1 2 | 3 4 5 6
-		testkit.Check(t, w.AddCounts(rng, x))
-		for i, k := range x {
-			tally[i][max(0, min(40, k+20))]++
+// TestAdd_EntriesHaveTheirScales: the total and every level, of which a tenth less would be seen.
+func TestAdd_EntriesHaveTheirScales(t *testing.T) {
+	tree := testkit.Must(Levels(2, 2))
+	s := Scales{Total: 3, Level: []float64{1.5, 2.2}}
+	counts := testkit.Must(New(tree, DiscreteLaplace, s)) // nodes 0 | 1 2 | 3 4 5 6
+	haar := testkit.Must(New(tree, DiscreteHaar, s))      // the total, then the splits
+	for name, c := range map[string]struct {
+		add   func(*rand.Rand, []int64) error
+		scale []float64
+	}{
+		"counts": {counts.AddCounts, []float64{3, 1.5, 1.5, 2.2, 2.2, 2.2, 2.2}},
+		"Haar":   {haar.AddHaar, []float64{3, 2.2, 1.5, 2.2}},
+	} {
+		tally := make([][]int, len(c.scale))
+		for i := range tally {
+			tally[i] = make([]int, 41)
 		}
-	}
-	for i, b := range []float64{3, 1.5, 1.5, 2.2, 2.2, 2.2, 2.2} {
-		testkit.ChiSquare(t, tally[i][:], integers(b), reject)
+		rng := random.Seeded(23)
+		for range 40_000 {
+			x := make([]int64, len(c.scale))
+			testkit.Check(t, c.add(rng, x))
+			for i, k := range x {
+				tallyInteger(tally[i], k)
+			}
+		}
+		for i, b := range c.scale {
+			t.Log(name, i)
+			testkit.ChiSquare(t, tally[i], integers(b), reject)
+		}
 	}
 }
 
@@ -193,19 +225,19 @@ func ratCenter(tree *Tree, counts []int64) []*big.Rat {
 	return out
 }
 
-// TestHaar_KnownAnswer, by hand: 3+0+5+1 = 9 on the left and 13 on the right, so the total is 22
+// TestHaarInt_KnownAnswer, by hand: 3+0+5+1 = 9 on the left and 13 on the right, so the total is 22
 // and the first difference -4. The inverse gives, in eighths, the total and the differences above
 // the leaf, once, twice and four times: with the noisy ones below, 22 - 1 - 2*5 + 4*3 = 23 for the
 // first leaf and 22 + 1 + 2*8 + 4*1 = 43 for the last.
-func TestHaar_KnownAnswer(t *testing.T) {
+func TestHaarInt_KnownAnswer(t *testing.T) {
 	tree := testkit.Must(Balanced(8, 2))
-	x := []float64{3, 0, 5, 1, 0, 2, 7, 4}
-	testkit.Check(t, tree.Haar(x))
-	got := []float64{x[0]}
+	x := []int64{3, 0, 5, 1, 0, 2, 7, 4}
+	testkit.Check(t, tree.HaarInt(x))
+	got := []int64{x[0]}
 	for v := range 7 {
 		got = append(got, x[tree.Split(v)])
 	}
-	if want := []float64{22, -4, -3, -9, 3, 4, -2, 3}; !slices.Equal(got, want) {
+	if want := []int64{22, -4, -3, -9, 3, 4, -2, 3}; !slices.Equal(got, want) {
 		t.Errorf("coefficients %v, want %v", got, want)
 	}
 	y := make([]float64, 8)
@@ -221,6 +253,59 @@ func TestHaar_KnownAnswer(t *testing.T) {
 	}
 }
 
+// checkHaarInt compares integer Haar coefficients with the sums they are made of, in math/big.
+func checkHaarInt(t *testing.T, tree *Tree, coefficients, x []int64) {
+	t.Helper()
+	sum := func(v int) *big.Int {
+		s := new(big.Int)
+		lo, hi := tree.LeafRange(v)
+		for _, k := range x[lo:hi] {
+			s.Add(s, big.NewInt(k))
+		}
+		return s
+	}
+	if want := sum(0); want.Cmp(big.NewInt(coefficients[0])) != 0 {
+		t.Fatalf("total %d, want %v", coefficients[0], want)
+	}
+	for v := range tree.Nodes() {
+		if lo, hi := tree.Children(v); lo < hi {
+			want := sum(lo)
+			want.Sub(want, sum(lo+1))
+			if got := coefficients[tree.Split(v)]; want.Cmp(big.NewInt(got)) != 0 {
+				t.Fatalf("coefficient of %d: %d, want %v", v, got, want)
+			}
+		}
+	}
+}
+
+// FuzzHaarInt reads 64-bit integers: whatever they are, the transform either
+// refuses and leaves them, or is exact.
+func FuzzHaarInt(f *testing.F) {
+	f.Add([]byte{}, uint64(1))
+	f.Add(make([]byte, 64), uint64(2))
+	f.Add(binary.LittleEndian.AppendUint64(make([]byte, 24), 1<<63), uint64(3))
+	f.Add(binary.LittleEndian.AppendUint64(make([]byte, 24), 1<<60), uint64(4))
+	f.Fuzz(func(t *testing.T, data []byte, seed uint64) {
+		n := min(len(data)/8, 64)
+		if n == 0 {
+			return
+		}
+		tree := randomBinary(random.Seeded(seed), n)
+		x := make([]int64, n)
+		for i := range x {
+			x[i] = int64(binary.LittleEndian.Uint64(data[8*i:]))
+		}
+		given := slices.Clone(x)
+		if tree.HaarInt(x) != nil {
+			if !slices.Equal(x, given) {
+				t.Fatal("a refused input changed")
+			}
+			return
+		}
+		checkHaarInt(t, tree, x, given)
+	})
+}
+
 // BenchmarkWalk is the noise of 2^20 leaves, for simulation and as it is released.
 func BenchmarkWalk(b *testing.B) {
 	const n = 1 << 20
@@ -230,16 +315,24 @@ func BenchmarkWalk(b *testing.B) {
 	}
 	for _, dist := range dists {
 		tree := testkit.Must(Levels(32, 32, 32, 32))
-		w, counts, nodes := equalWalk(tree, dist, ReplaceOne), make([]int64, tree.Nodes()), make([]float64, tree.Nodes())
+		if dist == DiscreteHaar {
+			tree = testkit.Must(Balanced(n, 2))
+		}
+		w, x, counts, nodes := equalWalk(tree, dist, ReplaceOne), make([]int64, n), make([]int64, tree.Nodes()), make([]float64, tree.Nodes())
 		testkit.Bench(b, dist.String()+"/increments/n=1048576", func() { testkit.Check(b, w.Increments(rng, leaves)) })
 		testkit.Bench(b, dist.String()+"/release/n=1048576", func() {
-			if dist == DiscreteLaplace {
+			switch dist {
+			case DiscreteHaar:
+				copy(x, given)
+				testkit.Check(b, tree.HaarInt(x))
+				testkit.Check(b, w.AddHaar(rng, x))
+			case DiscreteLaplace:
 				testkit.Check(b, tree.CountsInt(counts, given))
 				testkit.Check(b, w.AddCounts(rng, counts))
-				return
+			default:
+				testkit.Check(b, w.AddShares(rng, nodes, weights))
+				testkit.Check(b, tree.Center(nodes))
 			}
-			testkit.Check(b, w.AddShares(rng, nodes, weights))
-			testkit.Check(b, tree.Center(nodes))
 		})
 	}
 }

@@ -37,6 +37,7 @@ var (
 	equal     = testkit.Must(levels.EqualScales(walk.ReplaceOne))
 	noise     = testkit.Must(walk.New(levels, walk.KNorm, equal))
 	wholeWalk = testkit.Must(walk.New(levels, walk.DiscreteLaplace, equal))
+	haarWalk  = testkit.Must(walk.New(levels, walk.DiscreteHaar, equal))
 )
 
 var walkCalls = []call{
@@ -47,6 +48,7 @@ var walkCalls = []call{
 	{"walk.Tree.Center", levels.Center, []any{[]float64{10, 3, 7, 1, 2, 3, 4}}},
 	{"walk.Tree.Haar", levels.Haar, []any{four}},
 	{"walk.Tree.HaarInverse", levels.HaarInverse, []any{four}},
+	{"walk.Tree.HaarInt", levels.HaarInt, []any{[]int64{1, 2, 3, 4}}},
 	{"walk.NewNoise", walk.NewNoise, []any{walk.KNorm, 2.0}},
 	{"walk.Scales.At", walk.Scales.At, []any{walk.Scales{Total: 1, Level: []float64{1, 2}}, 0.5}},
 	{"walk.Tree.Loss", levels.Loss, []any{walk.ReplaceOne, equal}},
@@ -56,6 +58,7 @@ var walkCalls = []call{
 	{"walk.Walk.Increments", noise.Increments, []any{seeded(), make([]float64, 4)}},
 	{"walk.Walk.AddShares", noise.AddShares, []any{seeded(), make([]float64, 7), four}},
 	{"walk.Walk.AddCounts", wholeWalk.AddCounts, []any{seeded(), []int64{10, 3, 7, 1, 2, 3, 4}}},
+	{"walk.Walk.AddHaar", haarWalk.AddHaar, []any{seeded(), []int64{10, 3, 7, 1}}},
 	{"walk.Tree.EqualScales", levels.EqualScales, []any{walk.ReplaceOne}},
 	{"walk.Tree.Normalize", levels.Normalize, []any{walk.ReplaceOne, equal}},
 	{"walk.Superregular", walk.Superregular, []any{8}},

@@ -42,7 +42,7 @@ var doors = map[string][]int{
 	"domain.Domain.Cell": {0}, "domain.Domain.Weights": {0, 1}, "measure.Count": {0}, "measure.CountPersons": {0}, "measure.CountAll": {1},
 	"measure.Counts.Add": {0}, "measure.Counts.AddN": {0, 1}, "measure.Counts.AddPerson": {0}, "measure.Counts.Merge": {0}, "measure.Stream.Add": {1},
 	"measure.Synthesizer.Synthetic": {1}, "table.Schema.Write": {1},
-	"walk.Tree.CountsInt": {1}, "walk.Walk.AddShares": {2},
+	"walk.Tree.CountsInt": {1}, "walk.Tree.HaarInt": {0}, "walk.Walk.AddShares": {2},
 }
 
 var releases = regexp.MustCompile(`\.(Release\w*|Collect)$`)
