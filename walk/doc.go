@@ -17,7 +17,7 @@
 //   - [New] makes the [Walk] of a [Distribution]; [Superregular] is that of BSV22.
 //   - [Walk.AddShares] releases a measure with real noise, [Walk.AddCounts] and [Walk.AddHaar]
 //     counts with integers.
-//   - [NewNoise] has the step and the variance of the noise of one node.
+//   - [NewNoise] is the noise of one node, for trees too large for memory.
 //   - [Walk.RMS] and [Walk.Variances] are errors in closed form, [Tree.Loss] the privacy loss.
 //
 // # Guarantees

@@ -117,11 +117,14 @@ func ExampleLevels() {
 	// [4 4]
 }
 
+// Whole numbers, for counts: one draw for each child of a node.
 func ExampleNewNoise() {
-	noise := must(walk.NewNoise(walk.KNorm, 4))
-	fmt.Printf("ten children: variance %.2f of each, in steps of %.2g\n", noise.Variance(10)*(1-1./10), noise.Step())
+	noise := must(walk.NewNoise(walk.DiscreteLaplace, 4))
+	counts := []int64{120, 80, 40}
+	noise.Add(rand.New(rand.NewPCG(1, 2)), counts) // nil outside of examples
+	fmt.Println(counts)
 	// Output:
-	// ten children: variance 27.20 of each, in steps of 3.7e-09
+	// [119 92 43]
 }
 
 func ExampleSuperregular() {
@@ -135,17 +138,28 @@ func ExampleSuperregular() {
 	// those of independent Laplace noise: 64.0
 }
 
-// Trees of a thousand leaves, compared without a draw.
+// Four ways to make noise for a thousand points, compared without a draw.
 func ExampleNew() {
-	for _, arities := range [][]int{{2, 2, 2, 2, 2, 2, 2, 2, 2, 2}, {32, 32}, {10, 10, 10}} {
-		t := must(walk.Levels(arities...))
-		w := must(walk.New(t, walk.KNorm, must(t.EqualScales(walk.ReplaceOne))))
-		fmt.Printf("%4d leaves, height %2d: RMS %.2f\n", t.Len(), t.Height(), must(w.RMS(nil)))
+	for _, c := range []struct {
+		arities []int
+		dist    walk.Distribution
+	}{
+		{[]int{2, 2, 2, 2, 2, 2, 2, 2, 2, 2}, walk.KNorm},
+		{[]int{32, 32}, walk.DiscreteLaplace},
+		{[]int{32, 32}, walk.KNorm},
+		{[]int{10, 10, 10}, walk.KNorm},
+	} {
+		t := must(walk.Levels(c.arities...))
+		scales := must(t.EqualScales(walk.ReplaceOne))
+		w := must(walk.New(t, c.dist, scales))
+		rms := must(w.RMS(nil))
+		fmt.Printf("%4d leaves, height %2d, scale %2v, %v: RMS %.2f\n", t.Len(), t.Height(), scales.Level[0], c.dist, rms)
 	}
 	// Output:
-	// 1024 leaves, height 10: RMS 26.67
-	// 1024 leaves, height  2: RMS 18.18
-	// 1000 leaves, height  3: RMS 17.78
+	// 1024 leaves, height 10, scale 20, KNorm: RMS 26.67
+	// 1024 leaves, height  2, scale  4, DiscreteLaplace: RMS 18.28
+	// 1024 leaves, height  2, scale  4, KNorm: RMS 18.18
+	// 1000 leaves, height  3, scale  6, KNorm: RMS 17.78
 }
 
 // Where 500 people live, at level 100 per unit of total variation: 0.2 for one who moves.

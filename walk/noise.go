@@ -83,8 +83,8 @@ func checkScale(op, arg string, index int, b float64) error {
 	return &ValueError{Op: op, Arg: arg, Index: index, Value: b, Want: "a number in [1e-100, 1e100]"}
 }
 
-// Noise is that of single nodes: what is known of it without a [Tree], which may be too large.
-// Immutable and safe for concurrent use. A zero Noise panics.
+// Noise is that of single nodes, for trees too large for a [Tree]; immutable and safe for
+// concurrent use. A zero Noise panics.
 type Noise struct {
 	dist  Distribution
 	scale float64
@@ -122,8 +122,17 @@ func (n Noise) lattice() exact.Lattice {
 	return exact.Lattice{Step: math.Ldexp(1, max(e-31, -52))}
 }
 
-// draw fills dst with a sample of the noise of a node with len(dst) children, of two for
-// DiscreteHaar, in floating point and centered: up to rounding its sum is 0.
+// Draw fills dst with a sample of the noise of a node with len(dst) children, in floating point and
+// centered: up to rounding its sum is 0. DiscreteHaar panics where dst has more than two entries.
+// It is for simulation: to release data use [Walk.AddShares], or [Noise.Add] for counts.
+// O(len(dst)), without allocation.
+func (n Noise) Draw(rng *rand.Rand, dst []float64) {
+	fault.Must(n, n.check("walk: Noise.Draw"))
+	rng, done := random.Get(rng)
+	defer done()
+	n.draw(rng, dst)
+}
+
 func (n Noise) draw(rng *rand.Rand, dst []float64) {
 	k := len(dst)
 	if k < 2 {
@@ -131,6 +140,8 @@ func (n Noise) draw(rng *rand.Rand, dst []float64) {
 		return
 	}
 	switch {
+	case n.dist == DiscreteHaar && k > 2:
+		panic("walk: DiscreteHaar noise on more than two children")
 	case n.dist == DiscreteHaar:
 		d := float64(exact.DiscreteLaplace(rng, n.rate))
 		dst[0], dst[1] = d/2, -d/2
@@ -150,6 +161,21 @@ func (n Noise) draw(rng *rand.Rand, dst []float64) {
 		sum += dst[i]
 	}
 	floats.AddConst(-sum/float64(k), dst)
+}
+
+// Add adds independent integers of the distribution DiscreteLaplace to the counts x of the children
+// of one node, in place. It panics at any other distribution. Sums outside int64 become the nearest
+// int64, which is post-processing.
+func (n Noise) Add(rng *rand.Rand, x []int64) {
+	fault.Must(n, n.check("walk: Noise.Add"))
+	if n.dist != DiscreteLaplace {
+		panic("walk: Noise.Add: the distribution is not DiscreteLaplace")
+	}
+	rng, done := random.Get(rng)
+	for i, c := range x {
+		x[i] = exact.AddDiscreteLaplace(rng, c, n.rate)
+	}
+	done()
 }
 
 // Variance returns the number s such that the noise on k children, before any rounding, has the

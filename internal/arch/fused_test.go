@@ -218,7 +218,7 @@ var simulated = map[string]string{
 	"mechanism/measure/table/internal/population/population.go": "rows, from a release",
 	"mechanism/measure/table/internal/population/sweep.go":      "rows, from a release",
 	"mechanism/words/kept.go":                                   "how often words stay, before any data",
-	"walk/noise.go":                                             "the noise of Walk.Increments, for simulation",
+	"walk/noise.go":                                             "Noise.Draw, for simulation",
 	"walk/walk.go":                                              "Walk.Increments, for simulation",
 }
 

@@ -211,7 +211,7 @@ func TestZeros_AreComplete(t *testing.T) {
 // types is what the source of the public packages says of its types, by names as "walk.Walk".
 type types struct {
 	draws        map[string]bool     // they have a method that takes a *rand.Rand
-	declares     map[string]bool     // such methods, as "walk.Walk.AddHaar", where they are declared
+	declares     map[string]bool     // such methods, as "walk.Noise.Draw", where they are declared
 	constructors map[string][]string // exported functions and methods that return one
 	binaries     []string            // they have MarshalBinary, in order
 }
