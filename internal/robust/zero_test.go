@@ -41,7 +41,7 @@ var zeros = []any{
 	new(exponential.Mechanism), new(kl10.Nets[int]), new(exponential.Choice), new(exponential.RelaxedMechanism), new(kl10.Mechanism),
 	new(domain.Domain[[]float64]), new(private.Measure), new(measure.Release[[]float64]), new(measure.Synthesizer[[]float64]), new(measure.Stream[[]float64]),
 	new(table.Release), new(table.Synthesizer), new(words.Text),
-	new(walk.Walk),
+	new(walk.Noise), new(walk.Walk),
 	new(lp.ConstSolution), new(lp.MostPrivateSolution), new(lp.Solution), new(lp.SpannerSolution),
 	new(anywhere.Remap[float64]), new(anywhere.Extended),
 }
@@ -173,7 +173,7 @@ func parameters(f reflect.Type) (in []reflect.Type) {
 	return in
 }
 
-// typeName is "walk.Walk", without type arguments.
+// typeName is "walk.Noise", without type arguments.
 func typeName(t reflect.Type) string {
 	name, _, _ := strings.Cut(t.Name(), "[")
 	return t.PkgPath()[strings.LastIndex(t.PkgPath(), "/")+1:] + "." + name
@@ -208,7 +208,7 @@ func TestZeros_AreComplete(t *testing.T) {
 	}
 }
 
-// types is what the source of the public packages says of its types, by names as "walk.Walk".
+// types is what the source of the public packages says of its types, by names as "walk.Noise".
 type types struct {
 	draws        map[string]bool     // they have a method that takes a *rand.Rand
 	declares     map[string]bool     // such methods, as "walk.Noise.Draw", where they are declared
