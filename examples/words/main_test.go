@@ -160,7 +160,7 @@ exponential      my said is in london , my father said on monday .
 
 mechanism        alpha  level  eps of any two  unchanged  a word takes
 Madlib           10.85  7.841           166.2  3 of 5
-Madlib at delta  5.962  3.581           91.35  2 of 5
+Madlib at delta  5.961  3.581           91.35  2 of 5
 truncated        3.581      -           16.24  2 of 5
 exponential      2.893      -           44.33  3 of 5
 `

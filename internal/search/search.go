@@ -33,41 +33,6 @@ func Change(lo, hi, tol float64, holds func(x float64) bool) (fails, held float6
 	return fails, held
 }
 
-// Root narrows an interval to at most tol > 0 times its upper end, 0 <= lo < hi, at whose lower end f
-// is at most 0 and at whose upper end above: by secants, kept so near to the middle that it asks
-// about as often as [Bisect] at worst (Oliveira, Takahashi, "An enhancement of the bisection
-// method average performance preserving minmax optimality", 2021). f need not rise. An error of f
-// ends the search.
-func Root(lo, hi, atLo, atHi, tol float64, f func(x float64) (float64, error)) (below, above float64, err error) {
-	bend, radius := 0.2/(hi-lo), tol*hi
-	for radius < hi-lo {
-		radius *= 2
-	}
-	for ; hi-lo > tol*hi; radius /= 2 {
-		mid, x := lo+(hi-lo)/2, lo-float64((hi-lo)*(atLo/(atHi-atLo)))
-		if !(x > lo && x < hi) {
-			x = mid
-		}
-		x += math.Copysign(min(math.Abs(mid-x), float64(bend*(hi-lo)*(hi-lo))), mid-x)
-		if r := max(0, (radius-(hi-lo))/2); math.Abs(x-mid) > r {
-			x = mid + math.Copysign(r, x-mid)
-		}
-		if !(x > lo && x < hi) {
-			break
-		}
-		v, err := f(x)
-		if err != nil {
-			return lo, hi, err
-		}
-		if v > 0 {
-			hi, atHi = x, v
-		} else {
-			lo, atLo = x, v
-		}
-	}
-	return lo, hi, nil
-}
-
 // golden is 2/(1+sqrt(5)).
 const golden = 0.6180339887498949
 

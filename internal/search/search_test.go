@@ -24,24 +24,6 @@ func TestBisect_Tolerance(t *testing.T) {
 	}
 }
 
-// Of a smooth function a root is found in half the steps, of any in about as many, on its side.
-func TestRoot_OfAnyFunction(t *testing.T) {
-	for _, at := range []float64{1.0001, 1.1, 1.37, 1.9, 1.9999} {
-		for k, f := range []func(x float64) float64{
-			func(x float64) float64 { return x*x*x - at*at*at },
-			func(x float64) float64 { return math.Atan(1e6 * (x - at)) },
-			func(x float64) float64 { return math.Pow(x-at, 9) },
-			func(x float64) float64 { return math.Inf(1 - 2*int(math.Floor(math.Nextafter(at, 0)/x))) },
-		} {
-			calls := 0
-			lo, hi, err := Root(1, 2, f(1), f(2), 1e-4, func(x float64) (float64, error) { calls++; return f(x), nil })
-			if err != nil || !(1 <= lo && lo <= at && at <= hi && hi <= 2 && hi-lo <= 1e-4*hi) || calls > 15 || k == 0 && calls > 7 {
-				t.Errorf("function %d: root %v in [%v, %v] after %d calls, %v", k, at, lo, hi, calls, err)
-			}
-		}
-	}
-}
-
 // With tolerance 0 it ends too: below the spacing of float64 the sections would never
 // become shorter.
 func TestLeast_Minimum(t *testing.T) {
@@ -65,9 +47,6 @@ func TestLeast_Minimum(t *testing.T) {
 func TestErrors_EndASearch(t *testing.T) {
 	stop, calls := errors.New("stop"), 0
 	if lo, hi, err := Bisect(0, 1, 0, func(float64) (bool, error) { return false, stop }); err != stop || lo != 0 || hi != 1 {
-		t.Errorf("[%v, %v], %v", lo, hi, err)
-	}
-	if lo, hi, err := Root(0, 1, -1, 1, 1e-9, func(float64) (float64, error) { return 1, stop }); err != stop || lo != 0 || hi != 1 {
 		t.Errorf("[%v, %v], %v", lo, hi, err)
 	}
 	_, _, err := Least(0, 1, 1e-9, func(float64) (float64, error) {

@@ -41,7 +41,7 @@ func (k *KNorm) levelAt(op string, delta, reach float64) (float64, error) {
 
 // AlphaForLevel returns the largest alpha, to some 1e-4, at which [KNorm.LevelAt] is at most level: for p
 // = 2 in many dimensions several times level. level and reach are numbers > 0, reach at least the largest
-// distance of two inputs; delta is in (0, 1). Some ten evaluations of LevelAt, half a second in all.
+// distance of two inputs; delta is in (0, 1). Some 20 evaluations of LevelAt, a second in all.
 func (n Norm) AlphaForLevel(level, delta, reach float64) (float64, error) {
 	const op = "additive: Norm.AlphaForLevel"
 	for _, err := range []error{n.check(op), checkScale(op, "level", level), checkScale(op, "reach", reach)} {
@@ -49,27 +49,27 @@ func (n Norm) AlphaForLevel(level, delta, reach float64) (float64, error) {
 			return 0, err
 		}
 	}
-	above := func(alpha float64) (float64, error) {
+	above := func(alpha float64) (bool, error) {
 		k, err := newKNorm(op, n, alpha, nil)
 		if err != nil {
-			return 0, err
+			return true, err
 		}
 		v, err := k.levelAt(op, delta, reach)
-		return v - level, err
+		return v > level, err
 	}
 	// At alpha = level the level is no more than that.
-	lo, hi, atLo, atHi := level, 2*level, 0.0, 0.0
+	lo, hi := level, 2*level
 	for hi < maxScale {
 		up, err := above(hi)
 		if err != nil {
 			return 0, err
 		}
-		if atHi = up; up > 0 {
+		if up {
 			break
 		}
-		lo, hi, atLo = hi, 2*hi, up
+		lo, hi = hi, 2*hi
 	}
-	alpha, _, err := search.Root(lo, min(hi, maxScale), atLo, atHi, 1e-4, above)
+	alpha, _, err := search.Bisect(lo, min(hi, maxScale), 1e-4, above)
 	return alpha, err
 }
 
