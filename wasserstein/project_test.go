@@ -58,7 +58,7 @@ func projectVerify(t *testing.T, f metric.Finite, g []float64, size float64) *Pr
 		moved[p.J] += p.Mass
 	}
 	for i := range moved {
-		if math.Abs(moved[i]-got.P[i]) > 1e-13*(1+math.Abs(g[i])) {
+		if math.Abs(moved[i]-got.P[i]) > 1e-14*(1+math.Abs(g[i])) {
 			t.Fatalf("%T: P[%d] = %v, the plan makes it %v", f, i, got.P[i], moved[i])
 		}
 	}

@@ -41,7 +41,7 @@ func TestW1_NothingButRounding(t *testing.T) {
 		}
 		got := testkit.Must(W1(t.Context(), f, mu, nu, nil))
 		w1Verify(t, metricCost{f}, mu, nu, got, w1Tol)
-		if got.Upper > 2e-15 {
+		if got.Upper > 1e-15 {
 			t.Errorf("n = %d: Upper = %v", n, got.Upper)
 		}
 	}

@@ -16,11 +16,11 @@ type node struct {
 	cost          float64
 }
 
-// tree is a feasible basis of a transportation problem: a spanning tree
-// of the sources 0..n-1 and the sinks n.., threaded in preorder. Masses are integers and in general position (see toUnits): a
-// proper subset of the nodes never balances, so no flow of a basis is 0, the arc
-// that leaves is unique, and every pivot lowers the cost. That is all it takes
-// to rule out cycling (Dantzig 1951; Orden 1956).
+// tree is a feasible basis of a transportation problem: a spanning tree of the sources
+// 0..n-1 and the sinks n.., rooted at its center and threaded in preorder. Masses are
+// integers and in general position (see toUnits): a proper subset of the nodes never
+// balances, so no flow of a basis is 0, the arc that leaves is unique, and every pivot
+// lowers the cost. That is all it takes to rule out cycling (Dantzig 1951; Orden 1956).
 //
 // pi are the potentials u of the sources and -v of the sinks: the reduced cost
 // of the arc (i, j) is c - pi[i] + pi[j], and 0 along the tree up to rounding.
@@ -42,7 +42,8 @@ type edge struct {
 }
 
 // newTree builds the tree of the given edges, which span the n sources and the sinks and can
-// move the masses units.
+// move the masses units. Its root is the node that remains when leaves are stripped layer by
+// layer, so that paths to the root are short and subtrees small.
 func newTree(n int, units []int64, edges []edge) *tree {
 	nodes := len(units)
 	t := &tree{n: int32(n), node: make([]node, nodes), pi: make([]float64, nodes), place: make([]int32, nodes)}
@@ -54,6 +55,23 @@ func newTree(n int, units []int64, edges []edge) *tree {
 		e := &edges[k]
 		ends[e.i], ends[e.j] = append(ends[e.i], e), append(ends[e.j], e)
 	}
+	var leaves []int32
+	open := make([]int, nodes) // edges to nodes that were no leaves yet
+	for v, list := range ends {
+		if open[v] = len(list); open[v] == 1 {
+			leaves = append(leaves, int32(v))
+		}
+	}
+	for q := 0; q < len(leaves); q++ {
+		v := leaves[q]
+		for _, e := range ends[v] {
+			w := e.i + e.j - v
+			if open[w]--; open[w] == 1 {
+				leaves = append(leaves, w)
+			}
+		}
+	}
+	t.root = leaves[len(leaves)-1]
 	t.node[t.root].parent = -1
 	last, stack := t.root, []int32{t.root}
 	for len(stack) > 0 {
