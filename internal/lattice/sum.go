@@ -150,7 +150,7 @@ func New(ctx context.Context, parts []Part, at int64) (*Sum, error) {
 	for _, p := range s.parts {
 		values += len(p.at)
 	}
-	if half <= 16*int64(values) { // of some hundred waves
+	if half <= min(mostTurns, 16*int64(values)) { // of some hundred waves
 		s.coarse, s.fine = make([]complex128, s.length/half), make([]complex128, half)
 		for k := range s.coarse {
 			s.coarse[k] = turn(int64(k)*half, s.length)
@@ -161,6 +161,9 @@ func New(ctx context.Context, parts []Part, at int64) (*Sum, error) {
 	}
 	return s, s.scan(ctx)
 }
+
+// mostTurns is the size of a table, 1 MB.
+const mostTurns = 1 << 16
 
 // turn is e^(2 pi i j/n), of a sine and a cosine of at most pi/4.
 func turn(j, n int64) complex128 {
