@@ -90,3 +90,16 @@ func TestExtended_NoMetric(t *testing.T) {
 		}
 	}
 }
+
+// Utility and privacy are different metrics, and an output is no input.
+func TestExtended_TwoMetrics(t *testing.T) {
+	all := referencePoints(t, 50)
+	inputs := testkit.Must(metric.Subset(all, upTo(30)))
+	b := metric.Bimetric{Privacy: testkit.Must(metric.Scaled(inputs, 2)), Utility: all}
+	o := []int{40, 2, 41, 42, 43, 49}
+	s := extended(t, b, .5, &Options{Outputs: o}, 200)
+	best := testkit.Must(Optimal(t.Context(), b, .5, &Options{Outputs: o, Tolerance: 1e-3}))
+	if s.DualBound > best.Objective || s.Objective < best.DualBound {
+		t.Errorf("%v, optimum %v", s, best)
+	}
+}

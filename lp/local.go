@@ -23,7 +23,7 @@ const (
 	// mostLocal is the share of the entries up to which it is worth while, mostWork the
 	// multiplications of a factorization, some localWork n^1.5 a^3 for a entries an input. Where
 	// the whole program fits the memory it is at most quickWork times the tolerance of n^3 m: that
-	// takes less time to a small gap (2,025 x 40 to 1e-3: half of it; 1,024 x 50: a sixth).
+	// takes less time to a small gap (2,025 x 40 to 1e-3: a third of it; 1,024 x 50: a sixth).
 	mostLocal                      = 0.8
 	mostWork, quickWork, localWork = 2e11, 6, 6
 	// trusted is the decay up to which its channel is taken as it is: see clip.

@@ -329,3 +329,22 @@ func TestLevelLowerBound_WithoutThePoint(t *testing.T) {
 		t.Errorf("%+v, want %v from point 0", v, want)
 	}
 }
+
+// On a path with unit gaps and Gamma 0, eps* is at most what the geometric mechanism
+// needs, truncated at the ends: inside it hits with tanh(eps/2), at the ends with
+// 1/(1+e^-eps). The optimum meets it up to the ends' help, which fades with n.
+func TestMostPrivate_Path(t *testing.T) {
+	const delta = .1
+	geometric := 2 * math.Atanh(1-delta)
+	before := 0.0
+	for _, n := range []int{3, 5, 12, 25} {
+		s := testkit.Must(MostPrivate(t.Context(), metric.Same(space.Path(n, 1)), kl10.Target{Gamma: 0, Delta: delta}, nil))
+		if s.Level.Lo > geometric || s.Level.Hi < before || s.Status != StatusOptimal {
+			t.Errorf("%d points: %v, geometric %v, fewer points %v", n, s, geometric, before)
+		}
+		before = s.Level.Lo
+	}
+	if before < .999*geometric {
+		t.Errorf("25 points: %v, geometric %v", before, geometric)
+	}
+}
