@@ -48,6 +48,25 @@ func TestExpBounds_NestAndMultiply(t *testing.T) {
 	}
 }
 
+func TestExpBounds_KnownDigits(t *testing.T) {
+	for _, c := range []struct {
+		x float64
+		s string
+	}{
+		{1, "2.71828182845904523536028747135266249775724709369995957496696762772407663035354759457"},
+		{-1, "0.367879441171442321595523770161460867445811131031767834507836801697461495744899803357"},
+		{0.5, "1.64872127070012814684865078781416357165377610071014801157507931164066102119421560863"},
+		{-20, "2.061153622438557827965940380155820976375807275599103692972244661629164023784559353280e-9"},
+	} {
+		want, _, err := big.ParseFloat(c.s, 10, 300, big.ToNearestEven)
+		testkit.Must(want, err)
+		lo, hi := ExpBounds(big.NewFloat(c.x), 220)
+		if lo.Cmp(want) > 0 || hi.Cmp(want) < 0 {
+			t.Errorf("e^%v: [%v, %v] misses %v", c.x, lo, hi, want)
+		}
+	}
+}
+
 // Bounds at every precision and size hold e^(2^j): e by its series in integers, squared j times.
 func TestExpBounds_HighPrecision(t *testing.T) {
 	const w = 4200
