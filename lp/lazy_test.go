@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/metricdp/metricdp/internal/ipm"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 	"github.com/metricdp/metricdp/internal/testkit/space"
@@ -21,7 +22,7 @@ func lazily(t testing.TB, b metric.Bimetric, alpha float64, o *Options) *Solutio
 	if err := g.prepare(); err != nil {
 		t.Fatal(err)
 	}
-	g.plan = testkit.Must(g.plan.Lazily(t.Context()))
+	g.plan = testkit.Must(ipm.Lazily(t.Context(), &g.prog))
 	s := &Solution{Prior: distribution(p.o.Prior, p.n)}
 	s.keep(testkit.Must(p.constant(t.Context())))
 	if err := g.solve(s, time.Now()); err != nil {

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"time"
 
+	"github.com/metricdp/metricdp/internal/direct"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/heap"
@@ -26,17 +28,56 @@ const (
 	// takes less time to a small gap (2,025 x 40 to 1e-3: a third of it; 1,024 x 50: a sixth).
 	mostLocal                      = 0.8
 	mostWork, quickWork, localWork = 2e11, 6, 6
+	// The same by columns, where outputs are many: columnsLeft is the share of the tolerance that
+	// the entries left out may cost, columnWork a^2 the multiplications for a column of a entries.
+	columnsLeft, mostColumns, columnWork = 0.16, 0.7, 30
 	// trusted is the decay up to which its channel is taken as it is: see clip.
 	trusted = 3
 	// suppliers are looked at where a cost is below its price.
 	suppliers = 64
 )
 
+// quickByInput tells whether a local relaxation by inputs is worth while, with so many outputs
+// an input.
+func (g *merged) quickByInput(each float64) bool {
+	n, m, most := float64(g.n), float64(g.m), mostWork
+	if g.fits(ipm.LazyBytes(g.n, g.m, g.n)) == nil {
+		most = min(most, float64(quickWork*g.o.Tolerance)*g.work())
+	}
+	return each <= mostLocal*m && localWork*math.Pow(n, 1.5)*math.Pow(each, 3) <= most
+}
+
+// quickByColumn is the same by columns.
+func (g *merged) quickByColumn(each float64) bool {
+	n, m := float64(g.n), float64(g.m)
+	return each <= mostColumns*m && columnWork*each*each*n*n/m+8*n*n*n/6 <= mostWork
+}
+
+// byColumns improves s by a local program with all pairs, imposed as they are needed, of columns
+// with few of the inputs. Each column is factored with these: many outputs cost as many times more, where
+// by inputs they cost their cube.
+func (g *merged) byColumns(s *Solution, began time.Time) (err error) {
+	most := float64(columnsLeft*g.o.Tolerance) * math.Ldexp(s.Objective, -g.exp)
+	support, decay := g.support(func(sum float64) float64 { return most * sum }, g.quickByColumn)
+	if support == nil {
+		return nil
+	}
+	if g.prog.Pairs, err = direct.Pairs(g.ctx, g.prog.Budget, g.o.Workers); err != nil {
+		return err
+	}
+	g.prog.Support = support
+	if g.plan, err = ipm.Lazily(g.ctx, &g.prog); err != nil || g.fits(g.plan.Bytes()) != nil {
+		return err
+	}
+	_, err = g.conclude(s, g.run(s, g.o.Tolerance/2, began), decay)
+	return err
+}
+
 // support lists for every output the inputs that a local relaxation has, nil where that
 // is all of them, and decay[w*n+u], the budget between u and those where w is the best output.
 // An input leaves out the outputs that cost it least, at most so much in all if they decay by
-// exp(-e).
-func (g *merged) support(most float64) (support [][]int32, decay []float64) {
+// exp(-e): most is given the sum of these. It is nil too where so many are left that it is not quick.
+func (g *merged) support(most func(sum float64) float64, quick func(each float64) bool) (support [][]int32, decay []float64) {
 	n, m := g.n, g.m
 	if len(g.first) < n || g.o.Prior != nil {
 		return nil, nil
@@ -61,12 +102,14 @@ func (g *merged) support(most float64) (support [][]int32, decay []float64) {
 			for v, e := range budget {
 				least[near[v]] = min(least[near[v]], e)
 			}
+			norm := 0.0
 			for w, e := range least {
 				decay[w*n+u] = e
+				norm += math.Exp(-e)
 				least[w] = math.Exp(-e) * g.scaled[w*n+u]
 			}
 			slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(least[a], least[b]), cmp.Compare(a, b)) })
-			sum := 0.0
+			sum, most := 0.0, most(norm)
 			for _, w := range order {
 				if sum += least[w]; sum > most || w == near[u] {
 					kept[u] = append(kept[u], int32(w))
@@ -84,11 +127,7 @@ func (g *merged) support(most float64) (support [][]int32, decay []float64) {
 		}
 		entries += len(list)
 	}
-	each, work := float64(entries)/float64(n), mostWork
-	if g.fits(ipm.LazyBytes(n, m, n)) == nil {
-		work = min(work, float64(quickWork*g.o.Tolerance)*g.work())
-	}
-	if err != nil || each > mostLocal*float64(m) || localWork*math.Pow(float64(n), 1.5)*math.Pow(each, 3) > work {
+	if err != nil || !quick(float64(entries)/float64(n)) {
 		return nil, nil
 	}
 	ends := make([][]int32, n)

@@ -6,7 +6,9 @@ import (
 	"math/big"
 	"slices"
 	"testing"
+	"time"
 
+	"github.com/metricdp/metricdp/internal/direct"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/ipm"
 	"github.com/metricdp/metricdp/internal/random"
@@ -35,7 +37,7 @@ func TestComplete_ProvesABound(t *testing.T) {
 		s.DualBound = .05 * s.Objective
 		most := []float64{.01, .1, .5}[r.IntN(3)] * math.Ldexp(s.Objective, -g.exp)
 		left := 0
-		if g.prog.Support, _ = g.support(most); g.prog.Support == nil {
+		if g.prog.Support, _ = g.support(func(float64) float64 { return most }, func(float64) bool { return true }); g.prog.Support == nil {
 			continue
 		}
 		has := make([]bool, n) // an output
@@ -150,5 +152,44 @@ func TestComplete_RoundsDown(t *testing.T) {
 		if paid.Sign() > 0 && paid.Mul(paid, exact(factor)).Cmp(given) > 0 {
 			t.Errorf("%v taken at a factor of %v, of %v", res.Y[0]-had[0], factor, given.FloatString(20))
 		}
+	}
+}
+
+// A local program by columns brackets the optimum, within four times the tolerance and mostly within it.
+func TestByColumns_BracketsTheOptimum(t *testing.T) {
+	r := random.Seeded(52)
+	tried, reached := 0, 0
+	for i := range testkit.Sweep(6, 60) {
+		n := 24 + r.IntN(24)
+		points := make([][]float64, n)
+		for u := range points {
+			points[u] = []float64{float64(n) * r.Float64(), 3 * r.Float64()}
+		}
+		f, alpha, o := space.Euclidean(points), []float64{1, 1.5, 2.5}[i%3], &Options{Tolerance: []float64{.01, .04}[i%2]}
+		p := testkit.Must(read(t.Context(), "lp: Optimal", metric.Same(f), alpha, o))
+		s := p.solution()
+		s.keep(testkit.Must(p.constant(t.Context())))
+		p.start(s, time.Now())
+		g := p.merge(p.o.Tolerance / mergeShare)
+		g.prog.Budget = g.budgets()
+		g.prog.Pairs = testkit.Must(direct.Nearly(t.Context(), g.prog.Budget, nearly, 0))
+		testkit.Check(t, g.byColumns(s, time.Now()))
+		if s.Engine != EngineLazy { // most entries count
+			continue
+		}
+		tried++
+		name := fmt.Sprintf("space %d: n=%d, alpha=%v, tolerance %v", i, n, alpha, o.Tolerance)
+		best := testkit.Must(Optimal(t.Context(), metric.Same(f), alpha, &Options{Tolerance: 1e-5}))
+		if s.Gap > 4*o.Tolerance || s.DualBound > best.Objective || s.Objective < best.DualBound || s.Audited.Hi > alpha {
+			t.Errorf("%s: %v, optimum %v", name, s, best)
+		}
+		certified(t, metric.Same(f), alpha, nil, s)
+		held(t, metric.Same(f), alpha, o, s)
+		if s.Gap <= o.Tolerance {
+			reached++
+		}
+	}
+	if tried < testkit.Sweep(5, 40) || 2*reached < tried {
+		t.Errorf("%d of %d within the tolerance", reached, tried)
 	}
 }

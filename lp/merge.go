@@ -81,7 +81,7 @@ func (g *merged) prepare() error {
 		return err
 	}
 	if g.plan.Kind == ipm.Dense && g.prog.Inputs > lazySize {
-		if g.plan, err = g.plan.Lazily(g.ctx); err != nil {
+		if g.plan, err = ipm.Lazily(g.ctx, &g.prog); err != nil {
 			return err
 		}
 	}

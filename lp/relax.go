@@ -43,6 +43,7 @@ const (
 
 // relax improves s by relaxations, as long as they fit.
 func (g *merged) relax(s *Solution, began time.Time) (err error) {
+	defer func() { g.prog.Support = nil }()
 	g.prog.Budget = g.budgets()
 	if g.prog.Pairs, err = direct.Nearly(g.ctx, g.prog.Budget, nearly, g.o.Workers); err != nil {
 		return err
@@ -50,36 +51,22 @@ func (g *merged) relax(s *Solution, began time.Time) (err error) {
 	finest := g.o.Tolerance / 2
 	tolerance := max(relaxedTolerance, finest)
 	last, before := math.Inf(1), math.Inf(1) // the gaps after the last round and the one before
-	defer func() { g.prog.Support = nil }()
 	for range mostRelaxed {
 		var decay []float64
 		if g.work() >= longWork {
-			g.prog.Support, decay = g.support(leftShare * min(s.Gap, mostLeftOut) * math.Ldexp(s.DualBound, -g.exp))
+			most := leftShare * min(s.Gap, mostLeftOut) * math.Ldexp(s.DualBound, -g.exp)
+			g.prog.Support, decay = g.support(func(float64) float64 { return most }, g.quickByInput)
 		}
 		if g.plan, err = ipm.Prepare(g.ctx, &g.prog); err != nil {
 			return err
 		}
 		if quick := g.plan.Kind == ipm.ByInput || g.prog.Inputs <= lazySize; !quick || g.fits(g.plan.Bytes()) != nil {
-			return nil
+			return g.byColumns(s, began)
 		}
 		res := g.run(s, tolerance, began)
-		x := slices.Clone(res.X)
-		if decay != nil {
-			if err := cmp.Or(g.complete(res), g.clip(x, decay)); err != nil {
-				return err
-			}
-		}
-		s.raise(g, res)
-		private, err := g.envelopes(x)
+		x, err := g.conclude(s, res, decay)
 		if err != nil {
 			return err
-		}
-		if private {
-			r, err := g.repair(x)
-			s.keep(r)
-			if err != nil {
-				return err
-			}
 		}
 		if s.Gap <= g.o.Tolerance || g.ctx.Err() != nil || s.Gap > max(mostLeft*before, float64(inReach*g.o.Tolerance)) {
 			return nil
@@ -92,6 +79,25 @@ func (g *merged) relax(s *Solution, began time.Time) (err error) {
 		tolerance = max(finest, min(tolerance, s.Gap/8))
 	}
 	return nil
+}
+
+// conclude keeps the bound of a relaxation, and its channel made private, which it returns. With
+// the decay of a local one its prices are completed, and its channel is clipped.
+func (g *merged) conclude(s *Solution, res *ipm.Result, decay []float64) (x []float64, err error) {
+	x = slices.Clone(res.X)
+	if decay != nil {
+		if err := cmp.Or(g.complete(res), g.clip(x, decay)); err != nil {
+			return nil, err
+		}
+	}
+	s.raise(g, res)
+	private, err := g.envelopes(x)
+	if err != nil || !private {
+		return x, err
+	}
+	r, err := g.repair(x)
+	s.keep(r)
+	return x, err
 }
 
 // add imposes, for the inputs that lose more than most under the private channel, the pairs

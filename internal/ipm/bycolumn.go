@@ -98,7 +98,9 @@ func (e *byColumn) newton(d *direction, pulled bool, target float64, cross []flo
 	e.solveLink(d, false)
 	err = e.columns(func(t *task, w int) {
 		h, dx := e.column(e.h, w), e.column(d.x, w)
-		floats.Add(h, d.y)
+		for i, u := range e.places[w].inputs {
+			h[i] += d.y[u]
+		}
 		e.weigh(h, w, d.z, -1)
 		copy(dx, h)
 		e.product(t, w, dx)
@@ -111,7 +113,9 @@ func (e *byColumn) newton(d *direction, pulled bool, target float64, cross []flo
 	if err == nil && e.solveLink(d, true) {
 		err = e.columns(func(t *task, w int) {
 			h, dx := e.column(e.h, w), e.column(d.x, w)
-			copy(h, e.link.Sol[:e.n])
+			for i, u := range e.places[w].inputs {
+				h[i] = e.link.Sol[u]
+			}
 			e.weigh(h, w, e.link.Sol[e.n:], -1)
 			e.product(t, w, h)
 			floats.Add(dx, h)

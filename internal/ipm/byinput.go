@@ -22,7 +22,8 @@ func inputPlan(ctx context.Context, p *Problem, r *pairs, most float64) (*byinpu
 	for _, u := range p.Class[:p.duals()] {
 		s.Of = append(s.Of, int32(u))
 	}
-	places, parts := newPlaces(p, r)
+	places := newPlaces(p)
+	parts := newParts(p, r, places)
 	for w, at := range places {
 		c := &s.Columns[w]
 		if w > 0 && p.Support == nil { // all are the same

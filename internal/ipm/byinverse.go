@@ -1,6 +1,6 @@
 package ipm
 
-import "gonum.org/v1/gonum/blas/blas64"
+import "slices"
 
 // byInverse forms the linking system from the whole inverses of the blocks. Every task
 // adds up those of its columns, so that the sums do not depend on the workers.
@@ -13,7 +13,8 @@ type byInverse struct {
 type inverseSums struct {
 	p, pd, dpd []float64
 	inverse    []float64 // of one block
-	lossy      []float64 // a row of it, times losses
+	// a row of it times losses, and those times the entries of the column
+	lossy, weight []float64
 }
 
 // inverseSize counts the numbers in an inverseSums.
@@ -23,7 +24,7 @@ func newByInverse(p *point, b blocks) byInverse {
 	e, n, nz := byInverse{byColumn: newByColumn(p, b), sums: make([]inverseSums, len(p.tasks))}, p.n, p.nz
 	for i, t := range p.tasks {
 		inverse := make([]float64, n*n)
-		e.sums[i] = inverseSums{make([]float64, n*n), make([]float64, n*nz), make([]float64, nz*nz), inverse, make([]float64, nz)}
+		e.sums[i] = inverseSums{make([]float64, n*n), make([]float64, n*nz), make([]float64, nz*nz), inverse, make([]float64, nz), make([]float64, nz)}
 		t.prices = inverse[:2*p.all.len()] // a proof begins when the inverses are done
 	}
 	return e
@@ -44,7 +45,7 @@ func (e *byInverse) factorInverses(block func(t *task, w int, ridge float64, inv
 		sum := &e.sums[t.id]
 		ok := block(t, w, ridge, sum.inverse)
 		if ok {
-			e.add(sum, t.plus, w)
+			e.add(sum, w)
 		}
 		return ok
 	})
@@ -79,26 +80,36 @@ func (e *byInverse) factorInverses(block func(t *task, w int, ridge float64, inv
 }
 
 // add adds P = diag(x) Z diag(x), P D and D P D, Z being the inverse for column w.
-// Rows are scaled once, in scaled, and added by BLAS.
-func (e *byInverse) add(sum *inverseSums, scaled []float64, w int) {
-	n, nz, x, bl := e.n, e.nz, e.column(e.x, w), blas64.Implementation()
-	loss, class, lossy := e.lossOf(w)[:nz], e.prob.Class[:nz], sum.lossy
-	for u := range n {
-		z := sum.inverse[u*n : (u+1)*n]
-		for v := u; v < n; v++ {
-			scaled[v] = z[v] * x[v]
+func (e *byInverse) add(sum *inverseSums, w int) {
+	n, nz, x, c, loss := e.n, e.nz, e.column(e.x, w), &e.places[w], e.lossOf(w)
+	k, rows := len(c.inputs), c.rows
+	if nz == 0 {
+		rows = nil
+	}
+	lossy, weight := sum.lossy[:len(rows)], sum.weight[:len(rows)]
+	for j, r := range rows {
+		weight[j] = loss[r] * x[c.home[j]]
+	}
+	for i, u := range c.inputs {
+		z, xu := sum.inverse[i*k:(i+1)*k], x[i]
+		to := sum.p[int(u)*n : (int(u)+1)*n]
+		for j := i; j < k; j++ {
+			to[c.inputs[j]] += xu * (z[j] * x[j])
 		}
-		bl.Daxpy(n-u, x[u], scaled[u:], 1, sum.p[u*n+u:], 1)
 		if nz == 0 {
 			continue
 		}
-		for i, l := range loss {
-			c := class[i]
-			lossy[i] = z[c] * (l * x[c])
+		to = sum.pd[int(u)*nz : (int(u)+1)*nz]
+		for j, r := range rows {
+			lossy[j] = z[c.home[j]] * weight[j]
+			to[r] += xu * lossy[j]
 		}
-		bl.Daxpy(nz, x[u], lossy, 1, sum.pd[u*nz:], 1)
-		for _, i := range e.members[u] {
-			bl.Daxpy(nz-i, loss[i]*x[u], lossy[i:], 1, sum.dpd[i*nz+i:], 1)
+		for _, r := range e.members[u] {
+			at, _ := slices.BinarySearch(rows, int32(r))
+			to, f := sum.dpd[r*nz:(r+1)*nz], loss[r]*xu
+			for j := at; j < len(rows); j++ {
+				to[rows[j]] += f * lossy[j]
+			}
 		}
 	}
 }

@@ -86,9 +86,13 @@ func (p *point) prove(t *task, w int) {
 	c, x := p.rows(w), p.column(p.x, w)
 	n, index := c.n, p.parts[w].index
 	all, ends, y := c.pairs, p.ends, make([]float64, c.n)
-	if index != nil {
+	switch {
+	case index != nil && p.prob.Support != nil: // pairs that are not imposed have no places
+		all = all.proved(p.all, index)
+		ends, index = all.ends(), nil
+	case index != nil:
 		all = p.all
-	} else if all != p.all {
+	case all != p.all:
 		ends = all.ends()
 	}
 	for i, u := range p.places[w].inputs {

@@ -102,7 +102,7 @@ func planFor(p *Problem, kind Kind) *Plan {
 	case ByInput:
 		l.structure = byInputs{testkit.Must(inputPlan(ctx, p, l.r, math.Inf(1)))}
 	case Lazy:
-		l = testkit.Must(l.Lazily(ctx))
+		l = testkit.Must(Lazily(ctx, p))
 	}
 	return l
 }

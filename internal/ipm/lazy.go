@@ -9,6 +9,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/bitset"
 	"github.com/metricdp/metricdp/internal/ipm/kkt"
+	"github.com/metricdp/metricdp/internal/parallel"
 )
 
 // The parameters, by experiment on 100 to 200 points of the plane (all insensitive
@@ -31,50 +32,91 @@ const (
 	reorder = 1.2
 )
 
-// Lazily is the same plan with pairs imposed as they are needed, in the columns that
-// need them: at first those that are among the nearest of either end, ties to the
-// lowest number. The error is the context's.
-func (l *Plan) Lazily(ctx context.Context) (*Plan, error) {
-	var index []int32
-	for _, list := range l.r.ends() {
+// Lazily returns a plan whose columns impose pairs as they need them: at first those that are
+// among the nearest of either end in the column, ties to the lowest number. The error is the
+// context's.
+func Lazily(ctx context.Context, p *Problem) (*Plan, error) {
+	r, err := newPairs(ctx, p)
+	if err != nil {
+		return nil, err
+	}
+	ends := r.ends()
+	for _, list := range ends {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		slices.SortFunc(list, func(i, j end) int {
-			return cmp.Or(cmp.Compare(l.r.b[i.pair()], l.r.b[j.pair()]), cmp.Compare(i.pair(), j.pair()))
+			return cmp.Or(cmp.Compare(r.b[i.pair()], r.b[j.pair()]), cmp.Compare(i.pair(), j.pair()))
 		})
-		for _, e := range list[:min(nearest, len(list))] {
-			index = append(index, e.pair())
-		}
 	}
-	slices.Sort(index)
-	index = slices.Compact(index)
-	r := new(pairs)
-	r.subset(l.r, index)
-	order, _ := eliminationOrder(r, math.MaxInt)
-	return &Plan{Lazy, l.p, l.r, nearPairs{part{pairs: r, index: index}, newPattern(r, order)}}, nil
+	places := newPlaces(p)
+	if p.Support == nil {
+		places = places[:1]
+	}
+	l := make(nearPairs, len(places))
+	err = parallel.Chunks(ctx, len(places), 1, 0, nil, func(w, _, _ int) { l[w] = newFirstPairs(r, ends, &places[w]) })
+	return &Plan{Lazy, p, r, l}, err
 }
 
 // nearPairs is the structure of problems whose columns impose pairs as they need them:
-// what all impose at first, and the pattern of that.
-type nearPairs struct {
+// what they impose at first, one for all of them without a Support.
+type nearPairs []firstPairs
+
+type firstPairs struct {
 	part
 	f *pattern
 }
 
+// newFirstPairs are those of a column, of all pairs r, whose ends are sorted.
+func newFirstPairs(r *pairs, ends [][]end, c *place) firstPairs {
+	at := make([]int32, r.n)
+	c.find(at)
+	var index []int32
+	for _, u := range c.inputs {
+		left := nearest
+		for _, e := range ends[u] {
+			if at[e.v] >= 0 {
+				index = append(index, e.pair())
+				if left--; left == 0 {
+					break
+				}
+			}
+		}
+	}
+	slices.Sort(index)
+	first := firstPairs{part: part{pairs: new(pairs), index: slices.Compact(index)}}
+	first.subset(r, first.index, at, len(c.inputs))
+	order, _ := eliminationOrder(first.pairs, math.MaxInt)
+	first.f = newPattern(first.pairs, order)
+	return first
+}
+
 func (l nearPairs) open(p *point) engine {
-	e := &lazyEngine{patterns: slices.Repeat([]ownPattern{{f: l.f, ordered: len(l.index), shared: true}}, p.m)}
-	p.parts = slices.Repeat([]part{l.part}, p.m)
+	e := &lazyEngine{patterns: make([]ownPattern, p.m)}
+	p.parts = make([]part, p.m)
+	most := 0 // entries of a column
+	for w := range p.m {
+		c := l[min(w, len(l)-1)]
+		p.parts[w], e.patterns[w] = c.part, ownPattern{f: c.f, ordered: len(c.index), shared: true}
+		most = max(most, c.n)
+	}
 	e.byInverse = newByInverse(p, e)
 	for range p.tasks {
-		e.scratch = append(e.scratch, lazyScratch{make([]float64, p.n*p.n), make([]int32, p.n), make([]worst, 2*p.n), bitset.Rows(p.n, p.n)})
+		e.scratch = append(e.scratch, lazyScratch{make([]float64, most*most), make([]int32, most), make([]worst, 2*most), bitset.Rows(most, most), make([]int32, p.n)})
 	}
 	e.chol = make([]float64, e.layoutFactors())
 	return e
 }
 
-func (nearPairs) bytes(p *Problem, _ *pairs) float64 {
-	return LazyBytes(p.Inputs, p.Outputs, p.losses())
+func (l nearPairs) bytes(p *Problem, _ *pairs) float64 {
+	entries := p.Inputs * p.Outputs
+	if p.Support != nil {
+		entries = 0
+		for _, c := range l {
+			entries += c.n
+		}
+	}
+	return lazyEstimate(p.Inputs, p.Outputs, p.losses(), entries)
 }
 
 // lazyEngine imposes few pairs at first, the same for every column. Each iteration
@@ -106,6 +148,7 @@ type lazyScratch struct {
 	next    []int32      // see cholesky
 	margins []worst      // see watch: from every input, then to it
 	below   []bitset.Set // see set
+	at      []int32      // see find
 }
 
 func (e *lazyEngine) centering() float64 { return 5 }
@@ -122,10 +165,10 @@ func (e *lazyEngine) factor() error {
 	}
 	return e.factorInverses(func(t *task, w int, ridge float64, inverse []float64) bool {
 		f, l, c := e.patterns[w].f, e.factorOf(w), &e.scratch[t.id]
-		if !f.factor(e.rows(w), e.column(e.x, w), l, ridge, t.plus, c.next) {
+		if !f.factor(e.rows(w), e.column(e.x, w), l, ridge, t.plus[:f.n], c.next) {
 			return false
 		}
-		f.invert(inverse, c.work, l)
+		f.invert(inverse[:f.n*f.n], c.work[:f.n*f.n], l)
 		return true
 	})
 }
@@ -164,21 +207,27 @@ func (e *lazyEngine) watch(t *task, d *direction, w int) {
 		size[u] = max(after[u], floored*x[u])
 	}
 	margins := e.scratch[t.id].margins
-	from, to := margins[:e.n], margins[e.n:]
-	for i := range margins {
-		margins[i] = worst{near, -1}
+	from, to := margins[:len(x)], margins[len(x):2*len(x)]
+	at := e.scratch[t.id].at
+	e.places[w].find(at)
+	for i := range from {
+		from[i], to[i] = worst{near, -1}, worst{near, -1}
 	}
 	least, next := t.stats.least, 0 // next: the first pair imposed that is still to come
-	for u := range all.n {
+	for u, in := range e.places[w].inputs {
 		xu, yu := x[u], after[u]
-		for i := all.start[u]; i < all.start[u+1]; i++ {
+		for i := all.start[in]; i < all.start[in+1]; i++ {
+			v := at[all.v[i]]
+			if v < 0 {
+				continue
+			}
 			if next < len(c.index) && c.index[next] == i {
 				next++
 				continue
 			}
 			// Slacks f, k before a full step and p, q after it: those that fall to 0
 			// end it, those that end near 0 are to be imposed.
-			v, a, b := all.v[i], all.a[i], all.b[i]
+			a, b := all.a[i], all.b[i]
 			xv, yv := x[v], after[v]
 			f, k := b*xv-a*xu, b*xu-a*xv
 			p, q := b*yv-a*yu, b*yu-a*yv
@@ -201,7 +250,7 @@ func (e *lazyEngine) watch(t *task, d *direction, w int) {
 	}
 	t.stats.least = least
 	o.wanted = o.wanted[:0]
-	for _, m := range margins {
+	for _, m := range margins[:2*len(x)] {
 		if m.pair >= 0 {
 			o.wanted = append(o.wanted, m.pair)
 		}
@@ -219,7 +268,8 @@ func (e *lazyEngine) grow() error {
 	err := e.columns(func(t *task, w int) {
 		was[w] = e.parts[w].first
 		if len(e.patterns[w].wanted) > 0 {
-			e.impose(w, e.scratch[t.id].below)
+			e.places[w].find(e.scratch[t.id].at)
+			e.impose(w, e.scratch[t.id].below, e.scratch[t.id].at)
 		}
 	})
 	if err != nil {
@@ -244,7 +294,7 @@ func (e *lazyEngine) grow() error {
 }
 
 // impose gives column w the pairs that it wants too, in the memory that it has.
-func (e *lazyEngine) impose(w int, below []bitset.Set) {
+func (e *lazyEngine) impose(w int, below []bitset.Set, at []int32) {
 	c, o := &e.parts[w], &e.patterns[w]
 	// An order is kept until the pairs are many more.
 	var order []int
@@ -258,7 +308,7 @@ func (e *lazyEngine) impose(w int, below []bitset.Set) {
 		c.pairs, c.index = new(pairs), slices.Clone(c.index)
 	}
 	c.index = merge(c.index, o.wanted)
-	c.subset(e.all, c.index)
+	c.subset(e.all, c.index, at, len(e.places[w].inputs))
 	if order == nil {
 		order, _ = eliminationOrder(c.pairs, math.MaxInt)
 	}
@@ -321,7 +371,7 @@ func (e *lazyEngine) spread(w, was int) {
 	for half := 1; half >= 0; half-- {
 		wanted := all
 		to, from := c.first+half*c.len(), was+(half+1)*(c.len()-len(wanted))
-		for u := e.n - 1; u >= 0; u-- {
+		for u := c.n - 1; u >= 0; u-- {
 			for i := int(c.start[u+1]) - 1; i >= int(c.start[u]); i-- {
 				k := len(wanted) - 1
 				if k < 0 || wanted[k] != c.index[i] {
@@ -341,11 +391,15 @@ func (e *lazyEngine) spread(w, was int) {
 	}
 }
 
-// LazyBytes estimates the memory of a lazy solve: lazyPairs pairs for every input
-// in a column, and factors of lazyFill entries a pair.
+// LazyBytes estimates the memory of a lazy solve without a Support.
 func LazyBytes(inputs, outputs, rows int) float64 {
-	n := float64(inputs)
-	pairs := min(lazyPairs, (n-1)/2) * n * float64(outputs)
+	return lazyEstimate(inputs, outputs, rows, inputs*outputs)
+}
+
+// lazyEstimate is for so many entries of columns: lazyPairs pairs each, and factors of lazyFill
+// entries a pair.
+func lazyEstimate(inputs, outputs, rows, entries int) float64 {
+	pairs := min(lazyPairs, float64(inputs-1)/2) * float64(entries)
 	return lazyBytes(inputs, outputs, rows, pairs, lazyFill*pairs)
 }
 

@@ -67,10 +67,10 @@ func newPairs(ctx context.Context, p *Problem) (*pairs, error) {
 	return r, err
 }
 
-// subset becomes the pairs of all at the index, in the memory that it has. They have no
-// proof.
-func (r *pairs) subset(all *pairs, index []int32) {
-	r.n, r.sumOmega, r.start, r.v = all.n, 0, sized(r.start, all.n+1), sized(r.v, len(index))
+// subset becomes the pairs of all at the index, in the memory that it has, numbered by the
+// places at of their inputs, n of them. They have no proof.
+func (r *pairs) subset(all *pairs, index, at []int32, n int) {
+	r.n, r.sumOmega, r.start, r.v = n, 0, sized(r.start, n+1), sized(r.v, len(index))
 	for _, t := range []*[]float64{&r.a, &r.b, &r.omega} {
 		*t = sized(*t, len(index))
 	}
@@ -80,13 +80,23 @@ func (r *pairs) subset(all *pairs, index []int32) {
 		for i >= all.start[u+1] {
 			u++
 		}
-		r.start[u+1]++
-		r.v[k], r.a[k], r.b[k], r.omega[k] = all.v[i], all.a[i], all.b[i], all.omega[i]
+		r.start[at[u]+1]++
+		r.v[k], r.a[k], r.b[k], r.omega[k] = at[all.v[i]], all.a[i], all.b[i], all.omega[i]
 		r.sumOmega += 2 * all.omega[i]
 	}
 	for u := range r.n {
 		r.start[u+1] += r.start[u]
 	}
+}
+
+// proved is the subset of all at the index, with its proofs.
+func (r *pairs) proved(all *pairs, index []int32) *pairs {
+	p := *r
+	p.proof = make([]float64, len(index))
+	for k, i := range index {
+		p.proof[k] = all.proof[i]
+	}
+	return &p
 }
 
 // within is the part of the list between some inputs, ascending, numbered by their places

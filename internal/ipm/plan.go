@@ -40,7 +40,7 @@ const (
 	sparseFill  = 0.1
 )
 
-// Prepare chooses the engine, in O(n) a pair and O(n^2); see also [Plan.Lazily]. The
+// Prepare chooses the engine, in O(n) a pair and O(n^2); see also [Lazily]. The
 // error is the context's.
 func Prepare(ctx context.Context, p *Problem) (*Plan, error) {
 	r, err := newPairs(ctx, p)

@@ -49,18 +49,12 @@ type place struct {
 	rows, home []int32
 }
 
-// newPlaces are those of p, with what the columns impose.
-func newPlaces(p *Problem, r *pairs) ([]place, []part) {
-	places, parts := make([]place, p.Outputs), make([]part, p.Outputs)
-	at := make([]int32, p.Inputs)
+// newPlaces are those of p.
+func newPlaces(p *Problem) []place {
+	places, at := make([]place, p.Outputs), make([]int32, p.Inputs)
 	of := func(inputs []int32) place {
 		c := place{inputs: inputs}
-		for i := range at {
-			at[i] = -1
-		}
-		for i, u := range inputs {
-			at[u] = int32(i)
-		}
+		c.find(at)
 		for i, u := range p.Class {
 			if at[u] >= 0 {
 				c.rows, c.home = append(c.rows, int32(i)), append(c.home, at[u])
@@ -75,19 +69,40 @@ func newPlaces(p *Problem, r *pairs) ([]place, []part) {
 		}
 		c := of(all)
 		for w := range places {
-			places[w], parts[w] = c, part{pairs: r}
+			places[w] = c
 			places[w].first = w * p.Inputs
 		}
-		return places, parts
+		return places
 	}
 	first := 0
 	for w, inputs := range p.Support {
 		places[w] = of(inputs)
 		places[w].first = first
-		parts[w] = part{pairs: r.within(inputs, at)}
 		first += len(inputs)
 	}
-	return places, parts
+	return places
+}
+
+// find writes to at where the place has every input, -1 where it has not.
+func (c *place) find(at []int32) {
+	for u := range at {
+		at[u] = -1
+	}
+	for i, u := range c.inputs {
+		at[u] = int32(i)
+	}
+}
+
+// newParts are what the columns at the places impose, all of r.
+func newParts(p *Problem, r *pairs, places []place) []part {
+	parts, at := make([]part, len(places)), make([]int32, r.n)
+	for w, c := range places {
+		if parts[w].pairs = r; p.Support != nil {
+			c.find(at)
+			parts[w].pairs = r.within(c.inputs, at)
+		}
+	}
+	return parts
 }
 
 // part is what one column imposes.
@@ -114,16 +129,19 @@ func newPoint(ctx context.Context, l *Plan, o Settings) (*point, engine) {
 	q := l.p
 	n, m, nz, losses := q.Inputs, q.Outputs, q.duals(), q.losses()
 	vec := func(n int) []float64 { return make([]float64, n) }
-	places, parts := newPlaces(q, l.r)
+	places := newPlaces(q)
 	last := places[m-1]
 	p := &point{
 		ctx: ctx, prob: q, o: o, n: n, m: m, nz: nz, all: l.r, ends: l.r.ends(),
 		x: vec(last.first + len(last.inputs)), y: vec(n), z: vec(losses), t: vec(nz), sum: vec(n), loss: vec(losses),
-		places: places, parts: parts,
-		tasks: make([]*task, (m+taskColumns(m)-1)/taskColumns(m)),
+		places: places,
+		tasks:  make([]*task, (m+taskColumns(m)-1)/taskColumns(m)),
 	}
 	for i := range p.tasks {
 		p.tasks[i] = &task{id: i, sum: vec(n), loss: vec(losses), worst: vec(n), plus: vec(n), less: vec(n)}
+	}
+	if l.Kind != Lazy {
+		p.parts = newParts(q, l.r, places)
 	}
 	e := l.structure.open(p)
 	for _, t := range p.tasks {

@@ -73,7 +73,7 @@ type Problem struct {
 	Ceiling func(u, v int) float64
 	// Support, where not nil, lists for every output the inputs, ascending, at which it may
 	// be released. Rows are imposed between them only: every one of them has a pair among
-	// the others. The engine is ByInput then.
+	// the others. The engine is ByInput or Lazy then.
 	Support [][]int32
 	// Loss[w*len(Class)+i] >= 0 is the loss of output w in loss row i, and
 	// Class[i] the input that row i is about. Every input has a row.
