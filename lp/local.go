@@ -74,9 +74,9 @@ func (g *merged) byColumns(s *Solution, began time.Time) (err error) {
 }
 
 // support lists for every output the inputs that a local relaxation has, nil where that
-// is all of them, and decay[w*n+u], the budget between u and those where w is the best output.
-// An input leaves out the outputs that cost it least, at most so much in all if they decay by
-// exp(-e): most is given the sum of these. It is nil too where so many are left that it is not quick.
+// is all of them or where it is not quick with so many, and decay[w*n+u], the budget between u
+// and those where w is the best output. An input leaves out the outputs that cost it least, but
+// what is wanted: at most so much in all if they decay by exp(-e), the sum of which most is given.
 func (g *merged) support(most func(sum float64) float64, quick func(each float64) bool) (support [][]int32, decay []float64) {
 	n, m := g.n, g.m
 	if len(g.first) < n || g.o.Prior != nil {
@@ -126,6 +126,14 @@ func (g *merged) support(most func(sum float64) float64, quick func(each float64
 			in[w][u] = true
 		}
 		entries += len(list)
+	}
+	for w, list := range g.wanted {
+		for _, u := range list {
+			if !in[w][u] {
+				in[w][u] = true
+				entries++
+			}
+		}
 	}
 	if err != nil || !quick(float64(entries)/float64(n)) {
 		return nil, nil

@@ -155,6 +155,47 @@ func TestComplete_RoundsDown(t *testing.T) {
 	}
 }
 
+// Entries that a local relaxation has left out, and that envelopes raise, are in the next one.
+func TestAdd_WantsEntriesLeftOut(t *testing.T) {
+	r, wanted := random.Seeded(53), 0
+	for range 12 {
+		n := 20 + r.IntN(10)
+		points := make([][]float64, n)
+		for u := range points {
+			points[u] = []float64{12 * r.Float64(), 2 * r.Float64()}
+		}
+		f := space.Euclidean(points)
+		p := testkit.Must(read(t.Context(), "lp: Optimal", metric.Same(f), 1.5, &Options{Outputs: r.Perm(n)[:6], Tolerance: 1e-3}))
+		g := p.merge(0)
+		testkit.Check(t, g.impose())
+		support := func() [][]int32 {
+			of, _ := g.support(func(float64) float64 { return .02 }, func(float64) bool { return true })
+			return of
+		}
+		if g.prog.Support = support(); g.prog.Support == nil {
+			continue
+		}
+		g.plan = testkit.Must(ipm.Prepare(t.Context(), &g.prog))
+		res := g.plan.Solve(t.Context(), ipm.Settings{Tolerance: 1e-3})
+		x := slices.Clone(res.X)
+		if !testkit.Must(g.envelopes(x)) {
+			t.Fatal("the channel is not private")
+		}
+		testkit.Must(g.add(res.X, x, 0))
+		next := support()
+		for w, list := range g.wanted {
+			for _, u := range list {
+				if wanted++; slices.Contains(g.prog.Support[w], u) || !slices.Contains(next[w], u) {
+					t.Errorf("input %d of output %d was there, or is not now", u, w)
+				}
+			}
+		}
+	}
+	if wanted < 20 {
+		t.Errorf("%d entries", wanted)
+	}
+}
+
 // A local program by columns brackets the optimum, within four times the tolerance and mostly within it.
 func TestByColumns_BracketsTheOptimum(t *testing.T) {
 	r := random.Seeded(52)

@@ -37,6 +37,8 @@ type merged struct {
 	spread float64
 	prog   ipm.Problem
 	plan   *ipm.Plan
+	// wanted lists for every output the inputs at which local relaxations must have it.
+	wanted [][]int32
 }
 
 // merge builds the program in which inputs that budgets below the threshold join
@@ -48,7 +50,7 @@ type merged struct {
 // Budgets become shortest paths, see impose, which is for prepare; merge takes
 // O(n^2).
 func (p *problem) merge(threshold float64) *merged {
-	g := &merged{problem: p}
+	g := &merged{problem: p, wanted: make([][]int32, p.m)}
 	g.class, g.first = classes(p.budget, threshold)
 	for i, c := range g.class {
 		g.spread = max(g.spread, p.budget.Distance(g.first[c], i))

@@ -37,8 +37,10 @@ const (
 	// above is the share of the tolerance by which the loss of an input is above the bound
 	// where the pairs of its envelope are added.
 	above = 0.3
-	// slight is the share of the tolerance that an entry costs at most where its pair is not.
-	slight = 0.02
+	// Where entries are left out, those of inputs below the bound by the share below too: what
+	// they release changes most. slight is the share of the tolerance that an entry costs at most
+	// where its pair is not.
+	below, slight = 0.02, 0.02
 )
 
 // relax improves s by relaxations, as long as they fit.
@@ -71,7 +73,11 @@ func (g *merged) relax(s *Solution, began time.Time) (err error) {
 		if s.Gap <= g.o.Tolerance || g.ctx.Err() != nil || s.Gap > max(mostLeft*before, float64(inReach*g.o.Tolerance)) {
 			return nil
 		}
-		added, err := g.add(res.X, x, math.Ldexp(s.DualBound, -g.exp)*(1+float64(above*g.o.Tolerance)))
+		level := 1 + float64(above*g.o.Tolerance)
+		if g.prog.Support != nil {
+			level = 1 - below
+		}
+		added, err := g.add(res.X, x, math.Ldexp(s.DualBound, -g.exp)*level)
 		if err != nil || added == 0 && tolerance == finest {
 			return err
 		}
@@ -101,7 +107,9 @@ func (g *merged) conclude(s *Solution, res *ipm.Result, decay []float64) (x []fl
 }
 
 // add imposes, for the inputs that lose more than most under the private channel, the pairs
-// that the first envelope of x needed.
+// that the first envelope of x needed. Entries that it needed and that are left out are wanted from
+// then on: an input that may lose more than it does releases far outputs at will, and all around
+// must then too.
 func (g *merged) add(x, private []float64, most float64) (added int, err error) {
 	k := g.prog.Inputs
 	loss := make([]float64, k)
@@ -134,8 +142,13 @@ func (g *merged) add(x, private []float64, most float64) (added int, err error) 
 					best, at = t, v
 				}
 			}
-			if g.prog.Support != nil && (xw[u] == 0 || float64((best-xw[u])*g.scaled[w*g.n+u]) <= little) {
-				continue
+			if g.prog.Support != nil {
+				if float64((best-xw[u])*g.scaled[w*g.n+u]) <= little {
+					continue
+				}
+				if xw[u] == 0 {
+					g.wanted[w] = append(g.wanted[w], int32(u))
+				}
 			}
 			list, v := &g.prog.Pairs[min(u, at)], int32(max(u, at))
 			if i, has := slices.BinarySearch(*list, v); at != u && !has {
