@@ -14,9 +14,9 @@ import (
 
 // lower has relaxations and extensions begin at so many inputs.
 func lower(t testing.TB, relaxed, extended int) {
-	r, e, w := leastRelaxed, leastExtended, longWork
-	leastRelaxed, leastExtended, longWork = relaxed, extended, 0
-	t.Cleanup(func() { leastRelaxed, leastExtended, longWork = r, e, w })
+	r, e, w, q := leastRelaxed, leastExtended, longWork, quickWork
+	leastRelaxed, leastExtended, longWork, quickWork = relaxed, extended, 0, math.Inf(1)
+	t.Cleanup(func() { leastRelaxed, leastExtended, longWork, quickWork = r, e, w, q })
 }
 
 // ending is canceled after so many looks at it.

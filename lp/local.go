@@ -26,57 +26,103 @@ const (
 	// multiplications of a factorization, some localWork n^1.5 a^3 for a entries an input. Where
 	// the whole program fits the memory it is at most quickWork times the tolerance of n^3 m: that
 	// takes less time to a small gap (2,025 x 40 to 1e-3: a third of it; 1,024 x 50: a sixth).
-	mostLocal                      = 0.8
-	mostWork, quickWork, localWork = 2e11, 6, 6
+	mostLocal           = 0.8
+	mostWork, localWork = 2e11, 6
 	// The same by columns, where outputs are many: columnsLeft is the share of the tolerance that
-	// the entries left out may cost, columnWork a^2 the multiplications for a column of a entries.
-	columnsLeft, mostColumns, columnWork = 0.16, 0.7, 30
+	// the entries left out may cost, columnWork a^2 the multiplications for a column of a entries,
+	// and columnTime what one of them takes in all iterations, on two cores.
+	columnsLeft, columnWork, columnTime = 0.16, 30, 16 * time.Nanosecond
 	// trusted is the decay up to which its channel is taken as it is: see clip.
 	trusted = 3
 	// suppliers are looked at where a cost is below its price.
 	suppliers = 64
 )
 
+// Tests raise it.
+var quickWork = 6.0
+
 // quickByInput tells whether a local relaxation by inputs is worth while, with so many outputs
 // an input.
 func (g *merged) quickByInput(each float64) bool {
 	n, m, most := float64(g.n), float64(g.m), mostWork
-	if g.fits(ipm.LazyBytes(g.n, g.m, g.n)) == nil {
+	if g.fits(ipm.LazyBytes(g.n, g.m, g.n, g.n*g.m)) == nil {
 		most = min(most, float64(quickWork*g.o.Tolerance)*g.work())
 	}
 	return each <= mostLocal*m && localWork*math.Pow(n, 1.5)*math.Pow(each, 3) <= most
 }
 
-// quickByColumn is the same by columns.
+// quickByColumn is the same by columns, which have each*n/m inputs. The linking system has 2 n rows.
+// It must take half of what the whole program does, where that fits, and end within the time limit:
+// what it has before says little.
 func (g *merged) quickByColumn(each float64) bool {
 	n, m := float64(g.n), float64(g.m)
-	return each <= mostColumns*m && columnWork*each*each*n*n/m+8*n*n*n/6 <= mostWork
+	work := func(each float64) float64 { return float64(columnWork*each*each*n*n)/m + 8*n*n*n/6 }
+	most := min(mostWork, float64(g.left()-g.kept)/float64(columnTime))
+	if g.fits(ipm.LazyBytes(g.n, g.m, g.n, g.n*g.m)) == nil {
+		most = min(most, work(m)/2)
+	}
+	return work(each) <= most
 }
 
 // byColumns improves s by a local program with all pairs, imposed as they are needed, of columns
-// with few of the inputs. Each column is factored with these: many outputs cost as many times more, where
-// by inputs they cost their cube.
-func (g *merged) byColumns(s *Solution, began time.Time) (err error) {
-	most := float64(columnsLeft*g.o.Tolerance) * math.Ldexp(s.Objective, -g.exp)
-	support, decay := g.support(func(sum float64) float64 { return most * sum }, g.quickByColumn)
-	if support == nil {
+// with few of the inputs. Each column is factored with these: many outputs cost as many times
+// more, where by inputs they cost their cube.
+func (g *merged) byColumns(s *Solution, began time.Time) error {
+	if !g.quickByColumn(0) {
 		return nil
 	}
-	if g.prog.Pairs, err = direct.Pairs(g.ctx, g.prog.Budget, g.o.Workers); err != nil {
+	most := float64(columnsLeft*g.o.Tolerance) * math.Ldexp(s.Objective, -g.exp)
+	support, decay := g.support(func(sum float64) float64 { return most * sum }, g.quickByColumn)
+	return g.solveColumns(s, support, decay, began)
+}
+
+// solveColumns is byColumns with a support. It does nothing without one, or where that does not fit
+// or has inputs that no pair ties to others.
+func (g *merged) solveColumns(s *Solution, support [][]int32, decay []float64, began time.Time) (err error) {
+	entries := 0
+	for _, list := range support {
+		entries += len(list)
+	}
+	if support == nil || g.fits(ipm.LazyBytes(g.n, g.m, g.n, entries)) != nil {
+		return nil
+	}
+	if g.prog.Pairs, err = direct.Pairs(g.ctx, g.prog.Budget, g.o.Workers); err != nil || !paired(g.prog.Pairs, support) {
 		return err
 	}
 	g.prog.Support = support
-	if g.plan, err = ipm.Lazily(g.ctx, &g.prog); err != nil || g.fits(g.plan.Bytes()) != nil {
+	if g.plan, err = ipm.Lazily(g.ctx, &g.prog); err != nil {
 		return err
 	}
 	_, err = g.conclude(s, g.run(s, g.o.Tolerance/2, began), decay)
 	return err
 }
 
+// paired tells whether every input of a support, ascending, is in a pair of two of them.
+func paired(pairs, support [][]int32) bool {
+	for _, list := range support {
+		has, tied := make([]bool, len(pairs)), make([]bool, len(pairs))
+		for _, u := range list {
+			has[u] = true
+		}
+		for _, u := range list {
+			for _, v := range pairs[u] {
+				if has[v] {
+					tied[u], tied[v] = true, true
+				}
+			}
+			if !tied[u] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // support lists for every output the inputs that a local relaxation has, nil where that
 // is all of them or where it is not quick with so many, and decay[w*n+u], the budget between u
 // and those where w is the best output. An input leaves out the outputs that cost it least, but
-// what is wanted: at most so much in all if they decay by exp(-e), the sum of which most is given.
+// what is wanted: at most so much in all if they decay by exp(-e), whose sum over its outputs most is
+// given.
 func (g *merged) support(most func(sum float64) float64, quick func(each float64) bool) (support [][]int32, decay []float64) {
 	n, m := g.n, g.m
 	if len(g.first) < n || g.o.Prior != nil {

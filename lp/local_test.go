@@ -1,6 +1,7 @@
 package lp
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/big"
@@ -196,41 +197,104 @@ func TestAdd_WantsEntriesLeftOut(t *testing.T) {
 	}
 }
 
-// A local program by columns brackets the optimum, within four times the tolerance and mostly within it.
+// A local program by columns brackets the optimum, however much it leaves out and wherever it
+// ends, to the same bits whatever the workers; with little left out it is within four times the
+// tolerance.
 func TestByColumns_BracketsTheOptimum(t *testing.T) {
 	r := random.Seeded(52)
-	tried, reached := 0, 0
-	for i := range testkit.Sweep(6, 60) {
-		n := 24 + r.IntN(24)
+	tried, spaces := 0, testkit.Sweep(10, 60)
+	for i := range spaces {
+		n := 16 + r.IntN(24)
 		points := make([][]float64, n)
 		for u := range points {
 			points[u] = []float64{float64(n) * r.Float64(), 3 * r.Float64()}
 		}
-		f, alpha, o := space.Euclidean(points), []float64{1, 1.5, 2.5}[i%3], &Options{Tolerance: []float64{.01, .04}[i%2]}
-		p := testkit.Must(read(t.Context(), "lp: Optimal", metric.Same(f), alpha, o))
-		s := p.solution()
-		s.keep(testkit.Must(p.constant(t.Context())))
-		p.start(s, time.Now())
-		g := p.merge(p.o.Tolerance / mergeShare)
-		g.prog.Budget = g.budgets()
-		g.prog.Pairs = testkit.Must(direct.Nearly(t.Context(), g.prog.Budget, nearly, 0))
-		testkit.Check(t, g.byColumns(s, time.Now()))
-		if s.Engine != EngineLazy { // most entries count
+		b, alpha := metric.Same(space.Euclidean(points)), []float64{1, 1.5, 2.5}[i%3]
+		share := []float64{columnsLeft, 10, 50}[i%3] // of the tolerance
+		solve := func(workers int, ctx, late context.Context) (*Solution, *problem) {
+			p := testkit.Must(read(t.Context(), "lp: Optimal", b, alpha, &Options{Tolerance: .01, Workers: workers}))
+			s := p.solution()
+			s.keep(testkit.Must(p.constant(t.Context())))
+			p.start(s, time.Now())
+			g := p.merge(p.o.Tolerance / mergeShare)
+			g.prog.Budget = g.budgets()
+			g.prog.Pairs = testkit.Must(direct.Nearly(t.Context(), g.prog.Budget, nearly, 0))
+			most := float64(share*g.o.Tolerance) * math.Ldexp(s.Objective, -g.exp)
+			support, decay := g.support(func(sum float64) float64 { return most * sum }, func(float64) bool { return true })
+			p.ctx, p.late = ctx, late
+			_ = g.solveColumns(s, support, decay, time.Now()) // the context's
+			return s, p
+		}
+		whole := endAfter(t.Context(), math.MaxInt64)
+		s, p := solve(1, whole, t.Context())
+		if s.Engine != EngineLazy { // nothing is left out
 			continue
 		}
 		tried++
-		name := fmt.Sprintf("space %d: n=%d, alpha=%v, tolerance %v", i, n, alpha, o.Tolerance)
-		best := testkit.Must(Optimal(t.Context(), metric.Same(f), alpha, &Options{Tolerance: 1e-5}))
-		if s.Gap > 4*o.Tolerance || s.DualBound > best.Objective || s.Objective < best.DualBound || s.Audited.Hi > alpha {
-			t.Errorf("%s: %v, optimum %v", name, s, best)
+		best := testkit.Must(Optimal(t.Context(), b, alpha, &Options{Tolerance: 1e-5}))
+		check := func(s *Solution) {
+			t.Helper()
+			if s.DualBound > best.Objective || s.Objective < best.DualBound || s.Audited.Hi > alpha {
+				t.Errorf("space %d: n=%d, alpha=%v: %v, optimum %v", i, n, alpha, s, best)
+			}
+			certified(t, b, alpha, nil, s)
+			held(t, b, alpha, &p.o, s)
 		}
-		certified(t, metric.Same(f), alpha, nil, s)
-		held(t, metric.Same(f), alpha, o, s)
-		if s.Gap <= o.Tolerance {
-			reached++
+		check(s)
+		if share == columnsLeft && s.Gap > 4*p.o.Tolerance {
+			t.Errorf("space %d: gap %v", i, s.Gap)
 		}
+		if same, _ := solve(3, t.Context(), t.Context()); same.DualBound != s.DualBound || same.Objective != s.Objective {
+			t.Errorf("space %d: %v, with 3 workers %v", i, s, same)
+		}
+		looks := math.MaxInt64 - whole.left.Load()
+		stopped, _ := solve(2, endAfter(t.Context(), r.Int64N(looks)), t.Context())
+		check(stopped)
+		stopped, _ = solve(2, endAfter(t.Context(), r.Int64N(looks)), endAfter(t.Context(), r.Int64N(looks)))
+		check(stopped)
 	}
-	if tried < testkit.Sweep(5, 40) || 2*reached < tried {
-		t.Errorf("%d of %d within the tolerance", reached, tried)
+	if tried < spaces*2/3 {
+		t.Errorf("%d of %d spaces", tried, spaces)
+	}
+}
+
+// Relaxations go on by columns where outputs are many, with all of their support taken back, unless
+// that takes longer than is left.
+func TestRelax_ByColumns(t *testing.T) {
+	lower(t, leastRelaxed, leastExtended)
+	const n = lazySize + 8
+	r := random.Seeded(54)
+	points := make([][]float64, n)
+	for u := range points {
+		points[u] = []float64{2 * n * r.Float64(), 2 * r.Float64()}
+	}
+	b, o := metric.Same(space.Euclidean(points)), &Options{Tolerance: .02}
+	quickWork = 0 // not by inputs
+	s := relaxed(t, b, 1, o)
+	if s.Engine != EngineLazy || s.Gap > 4*o.Tolerance {
+		t.Errorf("%v", s)
+	}
+	certified(t, b, 1, nil, s)
+	p := testkit.Must(read(t.Context(), "lp: Optimal", b, 1, &Options{Tolerance: .02, TimeLimit: time.Hour}))
+	p.begin()
+	if g := p.merge(0); !g.quickByColumn(20) {
+		t.Error("an hour is not enough")
+	}
+	p.end = time.Now()
+	if g := p.merge(0); g.quickByColumn(20) {
+		t.Error("there is time after the end")
+	}
+}
+
+// Every input needs a pair within its column.
+func TestPaired_KnownAnswers(t *testing.T) {
+	path := [][]int32{{1}, {2}, {3}, nil}
+	for _, c := range []struct {
+		support [][]int32
+		want    bool
+	}{{[][]int32{{0, 1}, {0, 1, 2, 3}}, true}, {[][]int32{{0, 1}, {0, 1, 3}}, false}, {[][]int32{{1, 3}}, false}, {[][]int32{{0, 2, 3}}, false}} {
+		if got := paired(path, c.support); got != c.want {
+			t.Errorf("%v: %v", c.support, got)
+		}
 	}
 }

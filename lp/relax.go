@@ -43,7 +43,8 @@ const (
 	below, slight = 0.02, 0.02
 )
 
-// relax improves s by relaxations, as long as they fit.
+// relax improves s by relaxations, as long as they fit and inputs are eliminated, and else by
+// columns: see byColumns.
 func (g *merged) relax(s *Solution, began time.Time) (err error) {
 	defer func() { g.prog.Support = nil }()
 	g.prog.Budget = g.budgets()

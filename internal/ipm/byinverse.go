@@ -79,7 +79,8 @@ func (e *byInverse) factorInverses(block func(t *task, w int, ridge float64, inv
 	return e.factorLink()
 }
 
-// add adds P = diag(x) Z diag(x), P D and D P D, Z being the inverse for column w.
+// add adds P = diag(x) Z diag(x), P D and D P D, Z being the inverse for column w, whose inputs and
+// loss rows are ascending.
 func (e *byInverse) add(sum *inverseSums, w int) {
 	n, nz, x, c, loss := e.n, e.nz, e.column(e.x, w), &e.places[w], e.lossOf(w)
 	k, rows := len(c.inputs), c.rows

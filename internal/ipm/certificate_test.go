@@ -20,6 +20,59 @@ func (s *solver) bound(f func(t *task, w int)) float64 {
 	return s.lower()
 }
 
+// The reduced costs that a lazy engine's prices and proofs are about are those of its rows, by the
+// budgets between their inputs, where columns have all inputs or a part.
+func TestPrices_OfTheirPairs(t *testing.T) {
+	r := random.Seeded(61)
+	for i := range 8 {
+		p := few(square(12+r.IntN(12), 3), 9)
+		if i%2 == 0 {
+			p = twice(p)
+		}
+		if i >= 3 {
+			for range p.Outputs {
+				in := r.Perm(p.Inputs)[:2+r.IntN(p.Inputs-2)]
+				slices.Sort(in)
+				p.Support = append(p.Support, nil)
+				for _, u := range in {
+					p.Support[len(p.Support)-1] = append(p.Support[len(p.Support)-1], int32(u))
+				}
+			}
+		}
+		s := started(t, planFor(p, Lazy), 3)
+		for k := range s.lambda {
+			s.lambda[k] *= 1 + r.Float64()
+		}
+		want := slices.Repeat([]float64{math.Inf(1)}, p.Inputs)
+		for w, at := range s.places {
+			cost, rows := make([]float64, p.Inputs), s.rows(w)
+			for i, u := range p.Class {
+				cost[u] += s.z[i] * s.lossOf(w)[i]
+			}
+			rows.each(func(i int32, u, v int) {
+				from, to := at.inputs[u], at.inputs[v]
+				e := p.Budget.Distance(int(from), int(to))
+				cost[to] -= math.Exp(e/2)*rows.lf[i] - math.Exp(-e/2)*rows.lk[i]
+				cost[from] -= math.Exp(e/2)*rows.lk[i] - math.Exp(-e/2)*rows.lf[i]
+			})
+			for _, u := range at.inputs {
+				want[u] = min(want[u], cost[u])
+			}
+		}
+		for u := range s.y {
+			s.y[u] = -1e300 // nothing to reach
+		}
+		for k, f := range []func(*task, int){s.price, s.prove} {
+			s.bound(f)
+			for u, c := range want {
+				if got := s.least(u); !(math.Abs(got-c) <= 1e-7*(1+math.Abs(c))) && !(math.IsInf(c, 1) && math.IsInf(got, 1)) {
+					t.Fatalf("problem %d, way %d, input %d: %v, by hand %v", i, k, u, got, c)
+				}
+			}
+		}
+	}
+}
+
 // Two points at distance 1, by hand: z = 1/2 each; in the column of output 0 the
 // row b x[1] - a x[0] has lambda with a lambda = y and b lambda = 1/2 - y, so
 // that y = a/(a+b)/2 and the bound is 2y = 1/(1+exp(e)). Scaling z and lambda together
@@ -56,7 +109,8 @@ func TestLower_NeverAboveTheOptimum(t *testing.T) {
 	part.Support = [][]int32{{0, 1, 2}, {1, 2, 3}, {0, 2, 3}, {0, 1, 3}}
 	parts := testkit.Must(Prepare(t.Context(), part))
 	wants := [2]float64{want, parts.Solve(t.Context(), Settings{Tolerance: 1e-9}).Upper * (1 + 1e-9)}
-	at = append(at, started(t, parts, 1), started(t, parts, 3), started(t, parts, 8))
+	lazy := planFor(part, Lazy)
+	at = append(at, started(t, parts, 1), started(t, parts, 3), started(t, parts, 8), started(t, lazy, 1), started(t, lazy, 5))
 	for name, garbage := range map[string]func(v float64) float64{
 		"any size": func(float64) float64 { return size() }, "any sign": func(float64) float64 { return sign() },
 		"both": func(float64) float64 { return size() * sign() },

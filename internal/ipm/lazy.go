@@ -116,10 +116,10 @@ func (l nearPairs) bytes(p *Problem, _ *pairs) float64 {
 			entries += c.n
 		}
 	}
-	return lazyEstimate(p.Inputs, p.Outputs, p.losses(), entries)
+	return LazyBytes(p.Inputs, p.Outputs, p.losses(), entries)
 }
 
-// lazyEngine imposes few pairs at first, the same for every column. Each iteration
+// lazyEngine imposes few pairs at first, the same for every column that has all inputs. Each iteration
 // looks at the others: none may be broken by a step, and those that a full one would
 // bring near to that are imposed on that column from then on (den Hertog, Roos,
 // Terlaky 1994). Every iterate obeys all rows; a tenth of them is ever imposed.
@@ -140,11 +140,11 @@ type ownPattern struct {
 	first   int     // where its factor begins
 	wanted  []int32 // pairs to be imposed, ascending
 	ordered int     // how many pairs there were when their order was chosen
-	shared  bool    // f, and the part's pairs and index, are those of all columns
+	shared  bool    // f, and the part's pairs and index, are the plan's
 }
 
 type lazyScratch struct {
-	work    []float64    // n x n, see invert
+	work    []float64    // of an inverse, see invert
 	next    []int32      // see cholesky
 	margins []worst      // see watch: from every input, then to it
 	below   []bitset.Set // see set
@@ -198,7 +198,7 @@ func (m worst) least(than worst) worst {
 
 // watch finds how far d can go until a pair breaks that is not imposed, and which
 // are to be: for every input the worst of the rows from it, and of those to it.
-// O(n^2).
+// O(n) an input.
 func (e *lazyEngine) watch(t *task, d *direction, w int) {
 	c, o, all, x := &e.parts[w], &e.patterns[w], e.all, e.column(e.x, w)
 	after, size := t.plus, t.less
@@ -391,14 +391,9 @@ func (e *lazyEngine) spread(w, was int) {
 	}
 }
 
-// LazyBytes estimates the memory of a lazy solve without a Support.
-func LazyBytes(inputs, outputs, rows int) float64 {
-	return lazyEstimate(inputs, outputs, rows, inputs*outputs)
-}
-
-// lazyEstimate is for so many entries of columns: lazyPairs pairs each, and factors of lazyFill
-// entries a pair.
-func lazyEstimate(inputs, outputs, rows, entries int) float64 {
+// LazyBytes estimates the memory of a lazy solve for so many entries of columns: lazyPairs pairs
+// each, and factors of lazyFill entries a pair.
+func LazyBytes(inputs, outputs, rows, entries int) float64 {
 	pairs := min(lazyPairs, float64(inputs-1)/2) * float64(entries)
 	return lazyBytes(inputs, outputs, rows, pairs, lazyFill*pairs)
 }
