@@ -1,6 +1,10 @@
 package ipm
 
-import "slices"
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+)
 
 // byInverse forms the linking system from the whole inverses of the blocks. Every task
 // adds up those of its columns, so that the sums do not depend on the workers.
@@ -45,7 +49,7 @@ func (e *byInverse) factorInverses(block func(t *task, w int, ridge float64, inv
 		sum := &e.sums[t.id]
 		ok := block(t, w, ridge, sum.inverse)
 		if ok {
-			e.add(sum, w)
+			e.add(sum, t.plus, w)
 		}
 		return ok
 	})
@@ -80,10 +84,10 @@ func (e *byInverse) factorInverses(block func(t *task, w int, ridge float64, inv
 }
 
 // add adds P = diag(x) Z diag(x), P D and D P D, Z being the inverse for column w, whose inputs and
-// loss rows are ascending.
-func (e *byInverse) add(sum *inverseSums, w int) {
+// loss rows are ascending. scaled is scratch.
+func (e *byInverse) add(sum *inverseSums, scaled []float64, w int) {
 	n, nz, x, c, loss := e.n, e.nz, e.column(e.x, w), &e.places[w], e.lossOf(w)
-	k, rows := len(c.inputs), c.rows
+	k, inputs, rows := len(c.inputs), c.inputs, c.rows
 	if nz == 0 {
 		rows = nil
 	}
@@ -91,26 +95,40 @@ func (e *byInverse) add(sum *inverseSums, w int) {
 	for j, r := range rows {
 		weight[j] = loss[r] * x[c.home[j]]
 	}
+	if e.prob.Support == nil {
+		inputs, rows = nil, nil // all
+	}
 	for i, u := range c.inputs {
 		z, xu := sum.inverse[i*k:(i+1)*k], x[i]
-		to := sum.p[int(u)*n : (int(u)+1)*n]
 		for j := i; j < k; j++ {
-			to[c.inputs[j]] += xu * (z[j] * x[j])
+			scaled[j] = z[j] * x[j]
 		}
+		scatter(sum.p[int(u)*n:(int(u)+1)*n], inputs, i, xu, scaled[:k])
 		if nz == 0 {
 			continue
 		}
-		to = sum.pd[int(u)*nz : (int(u)+1)*nz]
-		for j, r := range rows {
-			lossy[j] = z[c.home[j]] * weight[j]
-			to[r] += xu * lossy[j]
+		for j, f := range weight {
+			lossy[j] = z[c.home[j]] * f
 		}
+		scatter(sum.pd[int(u)*nz:(int(u)+1)*nz], rows, 0, xu, lossy)
 		for _, r := range e.members[u] {
-			at, _ := slices.BinarySearch(rows, int32(r))
-			to, f := sum.dpd[r*nz:(r+1)*nz], loss[r]*xu
-			for j := at; j < len(rows); j++ {
-				to[rows[j]] += f * lossy[j]
+			at := r
+			if rows != nil {
+				at, _ = slices.BinarySearch(rows, int32(r))
 			}
+			scatter(sum.dpd[r*nz:(r+1)*nz], rows, at, loss[r]*xu, lossy)
 		}
+	}
+}
+
+// scatter adds c times from, from the entry first on, to the entries of to that at names: the same
+// ones where it is nil.
+func scatter(to []float64, at []int32, first int, c float64, from []float64) {
+	if at == nil {
+		blas64.Implementation().Daxpy(len(from)-first, c, from[first:], 1, to[first:], 1)
+		return
+	}
+	for j := first; j < len(at); j++ {
+		to[at[j]] += c * from[j]
 	}
 }
