@@ -170,11 +170,11 @@ var unwatched = map[string]map[string]string{
 		"lp/extended.go":               "keepKernel.Channel",
 		"lp/internal/kernel/kernel.go": "sweep.Err Channel.Repair Channel.FromWeights",
 		"lp/local.go":                  "complete.Chunks",
+		"lp/repair.go":                 "eachOutput.Chunks",
 		"lp/spanner.go":                "search.solve",
 	},
 	ended: {"lp/choose.go": "Choose.Err", "lp/problem.go": "cause.Err", "lp/optimal.go": "search.Err", "lp/spanner.go": "Spanner.adversary search.Err"},
 	rounded: {
-		"lp/repair.go":                           "eachOutput.Chunks",
 		"mechanism/emd/accountant/thresholds.go": "upTo.minimize minimize.Err",
 		"mechanism/composedloss.go":              "within.hockey",
 		"tsp/internal/heldkarp/boruvka.go":       "spanning.prim",
