@@ -250,7 +250,7 @@ func TestService_Limits(t *testing.T) {
 	if r := <-done; r.status != 500 {
 		t.Errorf("%+v", r)
 	}
-	if log := w.log.String(); !strings.Contains(log, "a panic with a string") || !strings.Contains(log, "service_test.broken.Load") || strings.Contains(log, "48.2") {
+	if log := w.log.String(); !strings.Contains(log, "a panic with a string") || !strings.Contains(log, "service_test.broken.Load") || strings.Contains(log, "48.208") {
 		t.Error(log)
 	}
 	if r := w.ask(t, "bob", "GET", "/healthz", ""); !strings.Contains(r.text, "the store failed") {
