@@ -38,7 +38,7 @@ const (
 	suppliers = 64
 )
 
-// Tests raise it.
+// quickWork is beside mostWork. Tests raise it.
 var quickWork = 6.0
 
 // quickByInput tells whether a local relaxation by inputs is worth while, with so many outputs

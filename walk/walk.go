@@ -262,25 +262,36 @@ func (w *Walk) AddCounts(rng *rand.Rand, counts []int64) error {
 		return err
 	}
 	t := w.tree
+	w.addIntegers(rng, counts, func(v int, add func(x *int64)) {
+		below := counts[t.first[v]:t.first[v+1]]
+		if len(below) == 1 {
+			below[0] = counts[v]
+			return
+		}
+		for i := range below {
+			add(&below[i])
+		}
+	})
+	return nil
+}
+
+// addIntegers adds the noise of the total to x[0], and has node add that of every node's children,
+// level by level.
+func (w *Walk) addIntegers(rng *rand.Rand, x []int64, node func(v int, add func(x *int64))) {
 	rng, done := random.Get(rng)
 	defer done()
+	adder := func(n Noise) func(x *int64) {
+		return func(x *int64) { *x = exact.AddDiscreteLaplace(rng, *x, n.rate) }
+	}
 	if w.scales.Total > 0 {
-		counts[0] = exact.AddDiscreteLaplace(rng, counts[0], w.total.rate)
+		adder(w.total)(&x[0])
 	}
 	for l, n := range w.level {
-		lo, hi := t.Level(l)
-		for v := lo; v < hi; v++ {
-			below := counts[t.first[v]:t.first[v+1]]
-			if len(below) == 1 {
-				below[0] = counts[v]
-				continue
-			}
-			for i, c := range below {
-				below[i] = exact.AddDiscreteLaplace(rng, c, n.rate)
-			}
+		lo, hi := w.tree.Level(l)
+		for v, add := lo, adder(n); v < hi; v++ {
+			node(v, add)
 		}
 	}
-	return nil
 }
 
 // AddHaar adds the noise of distribution DiscreteHaar (another is a [*ValueError]) to the integer
@@ -291,19 +302,10 @@ func (w *Walk) AddHaar(rng *rand.Rand, x []int64) error {
 		return err
 	}
 	t := w.tree
-	rng, done := random.Get(rng)
-	defer done()
-	if w.scales.Total > 0 {
-		x[0] = exact.AddDiscreteLaplace(rng, x[0], w.total.rate)
-	}
-	for l, n := range w.level {
-		lo, hi := t.Level(l)
-		for v := lo; v < hi; v++ {
-			if c := t.first[v]; c != t.first[v+1] {
-				j := t.lo[c+1]
-				x[j] = exact.AddDiscreteLaplace(rng, x[j], n.rate)
-			}
+	w.addIntegers(rng, x, func(v int, add func(x *int64)) {
+		if c := t.first[v]; c != t.first[v+1] {
+			add(&x[t.lo[c+1]])
 		}
-	}
+	})
 	return nil
 }
