@@ -446,12 +446,14 @@ var ways = []longCall{
 	}},
 	{"choice without time", flat, 30, on(lp.Choose, alone, 5, &lp.Options{TimeLimit: 1})},
 	{"start at a small level", flat, 330, on(lp.Optimal, alone, .5, &lp.Options{TimeLimit: 3 * time.Second})},
+	{"columns of some inputs", flat, 300, on(lp.Optimal, alone, 60, &lp.Options{Tolerance: .1})},
 	{"balanced kernel", flat, 3000, func(ctx context.Context, all metric.Finite) error {
 		outputs := make([]int, all.Len())
 		for y := range outputs {
 			outputs[y] = y
 		}
-		b := metric.Bimetric{Privacy: testkit.Must(metric.Subset(all, outputs[:256])), Utility: all}
+		inputs := append(outputs[:255:255], 0) // merged: nothing is left out
+		b := metric.Bimetric{Privacy: testkit.Must(metric.Subset(all, inputs)), Utility: all}
 		return err1(lp.Optimal(ctx, b, 8, &lp.Options{Outputs: outputs, Tolerance: .2}))
 	}},
 	{"relaxations", flat, 300,
@@ -674,11 +676,11 @@ func estimated2[P any](ctx context.Context, d *distribution.Domain[P], points ..
 
 // tolerant are calls that have a result if they are within the tolerance where they are canceled:
 // others are canceled at the same place.
-var tolerant = regexp.MustCompile("^(anywhere|lp[.]Optimal|balanced kernel|relaxations)")
+var tolerant = regexp.MustCompile("^(anywhere|lp[.]Optimal|balanced kernel|columns of some inputs|relaxations)")
 
 // large are the ways with programs of 260 inputs and more, which look once for each input
 // and output.
-var large = regexp.MustCompile("^(relaxations|start at a small level|balanced kernel)$")
+var large = regexp.MustCompile("^(relaxations|start at a small level|balanced kernel|columns of some inputs)$")
 
 // endless are the long calls that are so on few points too.
 var endless = regexp.MustCompile("^(words|table|mechanismtest|measure[.](Count|Release)|private[.]Measure|distribution[.]Histogram)")
