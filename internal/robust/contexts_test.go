@@ -544,7 +544,7 @@ var ways = []longCall{
 	{"records of a table", flat, 1, func(ctx context.Context, _ metric.Finite) error {
 		_, err := tables.Release(ctx, seeded(), slices.Repeat(records, 7000))
 		s := testkit.Must(table.New(tableColumns, 1e-9, nil))
-		return cmp.Or(err, err1(s.Release(ctx, seeded(), slices.Repeat(records, 7000))))
+		return cmp.Or(err, err1(s.Release(ctx, seeded(), slices.Repeat(records, 7000))), err1(tableRelease.Records(ctx, seeded(), 200_000)))
 	}},
 	{"accountant of two outputs", flat, 1, func(ctx context.Context, _ metric.Finite) error {
 		c := testkit.Must(mechanism.FromProbabilities(context.Background(), 2, 2, []float64{.75, .25, .25, .75}, 1e-9, nil))

@@ -1,6 +1,7 @@
 package table
 
 import (
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -232,8 +233,8 @@ func (m *margin) bounds() (lo, hi [][]float64) {
 }
 
 // values draws a value for each of n bins in a row: within a bin nodes get their shares to within
-// one.
-func (m *margin) values(rng *rand.Rand, bins []uint8) [][]float64 {
+// one. The error is the context's.
+func (m *margin) values(ctx context.Context, rng *rand.Rand, bins []uint8) ([][]float64, error) {
 	rows := make([][]int, m.size)
 	for i, b := range bins {
 		rows[b] = append(rows[b], i)
@@ -247,9 +248,16 @@ func (m *margin) values(rng *rand.Rand, bins []uint8) [][]float64 {
 		for _, i := range m.of[b] {
 			mass = append(mass, m.mass[i])
 		}
-		for k, i := range population.Spread(rng, mass, len(rows)) {
+		from, err := population.Spread(ctx, rng, mass, len(rows))
+		if err != nil {
+			return nil, err
+		}
+		for k, i := range from {
+			if k%(1<<12) == 0 && ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
 			out[rows[k]] = m.space.At(rng, m.nodes[m.of[b][i]])
 		}
 	}
-	return out
+	return out, nil
 }

@@ -57,17 +57,24 @@ func (r *Release) Records(ctx context.Context, rng *rand.Rand, m int) ([][]float
 	}
 	rng, done := random.Get(rng)
 	defer done()
-	from := population.Spread(rng, slices.Repeat([]float64{1}, len(r.bins[0])), m)
+	from, err := population.Spread(ctx, rng, slices.Repeat([]float64{1}, len(r.bins[0])), m)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
 	rows := make([][]float64, m)
 	bins := make([]uint8, m)
 	for a, c := range r.margins {
-		if err := ctx.Err(); err != nil {
-			return nil, fmt.Errorf("%s: %w", op, err)
-		}
 		for i, k := range from {
 			bins[i] = r.bins[a][k]
 		}
-		for i, x := range c.values(rng, bins) {
+		values, err := c.values(ctx, rng, bins)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", op, err)
+		}
+		for i, x := range values {
+			if i%(1<<16) == 0 && ctx.Err() != nil {
+				return nil, fmt.Errorf("%s: %w", op, ctx.Err())
+			}
 			rows[i] = append(rows[i], x...)
 		}
 	}
@@ -85,7 +92,8 @@ func (r *Release) Records(ctx context.Context, rng *rand.Rand, m int) ([][]float
 			}
 			x := rows[i][:0]
 			for a, c := range r.margins {
-				x = append(x, c.values(rng, r.bins[a][k:k+1])[0]...)
+				value, _ := c.values(context.Background(), rng, r.bins[a][k:k+1]) // one: without a look
+				x = append(x, value[0]...)
 			}
 		}
 	}

@@ -33,7 +33,7 @@ func (p *Population) start() error {
 				if t > tries/2 {
 					p.z[j][r] = uint8(p.rng.IntN(p.bins[j]))
 				} else {
-					p.z[j][r] = uint8(Spread(p.rng, g, 1)[0])
+					p.z[j][r] = uint8(spread(p.rng, g, 1)[0])
 				}
 			}
 		}
@@ -66,7 +66,7 @@ func (p *Population) rake(j int) {
 	for r, a := range z {
 		weights[r] = n[a]
 	}
-	from := Spread(p.rng, weights, len(z))
+	from := spread(p.rng, weights, len(z))
 	for i, old := range p.z {
 		p.z[i] = make([]uint8, len(old))
 		for r, s := range from {

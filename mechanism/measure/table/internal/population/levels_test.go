@@ -191,7 +191,7 @@ func TestSpread_Even(t *testing.T) {
 		}
 		n := rng.IntN(50)
 		counts := make([]float64, len(weights))
-		for _, a := range Spread(rng, weights, n) {
+		for _, a := range spread(rng, weights, n) {
 			counts[a]++
 		}
 		all := slices.Max(weights) == 0 // count as equal

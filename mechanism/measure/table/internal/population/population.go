@@ -55,7 +55,7 @@ func New(rng *rand.Rand, bins []int, margins [][]float64, rows int, allowed func
 	p := &Population{rng: rng, bins: bins, allowed: allowed, of: make([][]int, len(bins))}
 	p.target(margins)
 	for _, g := range margins {
-		p.z = append(p.z, spread(rng, g, rows))
+		p.z = append(p.z, spreadBins(rng, g, rows))
 		p.log = append(p.log, logs(g, p.total))
 	}
 	return p, p.start()
@@ -126,7 +126,7 @@ func (p *Population) Finish(ctx context.Context, margins [][]float64, tables []T
 	}
 	for j, old := range p.z {
 		if p.free(j) {
-			p.z[j] = spread(p.rng, margins[j], rows)
+			p.z[j] = spreadBins(p.rng, margins[j], rows)
 			continue
 		}
 		p.z[j] = make([]uint8, rows)
@@ -152,8 +152,9 @@ func (p *Population) Finish(ctx context.Context, margins [][]float64, tables []T
 }
 
 // Spread returns n numbers below len(weights), each as often as its weight says to within one,
-// in random order. Weights are not negative; where all are 0 they count as equal.
-func Spread(rng *rand.Rand, weights []float64, n int) []int {
+// in random order. Weights are not negative; where all are 0 they count as equal. The error is
+// the context's.
+func Spread(ctx context.Context, rng *rand.Rand, weights []float64, n int) ([]int, error) {
 	sum := 0.0
 	for _, w := range weights {
 		sum += w
@@ -176,13 +177,25 @@ func Spread(rng *rand.Rand, weights []float64, n int) []int {
 	for len(out) < n { // rounding
 		out = append(out, last)
 	}
-	rng.Shuffle(n, func(a, b int) { out[a], out[b] = out[b], out[a] })
+	for i := n - 1; i > 0; i-- { // rng.Shuffle, with looks at the context
+		if i%(1<<14) == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		j := rng.IntN(i + 1)
+		out[i], out[j] = out[j], out[i]
+	}
+	return out, nil
+}
+
+// spread is Spread for the rows of a population, which are few enough to be done soon.
+func spread(rng *rand.Rand, weights []float64, n int) []int {
+	out, _ := Spread(context.Background(), rng, weights, n)
 	return out
 }
 
-func spread(rng *rand.Rand, weights []float64, n int) []uint8 {
+func spreadBins(rng *rand.Rand, weights []float64, n int) []uint8 {
 	out := make([]uint8, n)
-	for r, a := range Spread(rng, weights, n) {
+	for r, a := range spread(rng, weights, n) {
 		out[r] = uint8(a)
 	}
 	return out
