@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/metricdp/metricdp/internal/direct"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/heap"
@@ -30,8 +29,10 @@ const (
 	mostWork, localWork = 2e11, 6
 	// The same by columns, where outputs are many: columnsLeft is the share of the tolerance that
 	// the entries left out may cost, columnWork a^2 the multiplications for a column of a entries,
-	// and columnTime what one of them takes in all iterations, on two cores.
+	// and columnTime what one of them takes in all iterations, on two cores. The linking system takes
+	// the share linked of those of a dense one, linkTime of that time each.
 	columnsLeft, columnWork, columnTime = 0.16, 30, 16 * time.Nanosecond
+	linked, linkTime                    = 0.4, 0.05
 	// trusted is the decay up to which its channel is taken as it is: see clip.
 	trusted = 3
 	// suppliers are looked at where a cost is below its price.
@@ -51,71 +52,81 @@ func (g *merged) quickByInput(each float64) bool {
 	return each <= mostLocal*m && localWork*math.Pow(n, 1.5)*math.Pow(each, 3) <= most
 }
 
-// quickByColumn is the same by columns, which have each*n/m inputs. The linking system has 2 n rows.
-// It must take half of what the whole program does, where that fits, and end within the time limit:
-// what it has before says little.
+// quickByColumn is the same by columns, which have each*n/m inputs. The linking system has 2 n rows, of
+// which a local program links some. It must take half of what the whole program does, where that fits,
+// and end within the time limit: what it has before says little.
 func (g *merged) quickByColumn(each float64) bool {
 	n, m := float64(g.n), float64(g.m)
-	work := func(each float64) float64 { return float64(columnWork*each*each*n*n)/m + 8*n*n*n/6 }
-	most := min(mostWork, float64(g.left()-g.kept)/float64(columnTime))
+	columns, link := float64(columnWork*each*each*n*n)/m, 8*n*n*n/6
+	work, most := columns+linked*link, mostWork
 	if g.fits(ipm.LazyBytes(g.n, g.m, g.n, g.n*g.m)) == nil {
-		most = min(most, work(m)/2)
+		most = min(most, (float64(columnWork*n*n)*m+link)/2)
 	}
-	return work(each) <= most
+	return work <= most && (columns+float64(linkTime*link))*float64(columnTime) <= float64(g.left()-g.kept)
 }
 
 // byColumns improves s by a local program with all pairs, imposed as they are needed, of columns
-// with few of the inputs. Each column is factored with these: many outputs cost as many times
-// more, where by inputs they cost their cube.
-func (g *merged) byColumns(s *Solution, began time.Time) error {
+// with few of the inputs, and tells whether it is worth while. Each column is factored with these: many
+// outputs cost as many times more, where by inputs they cost their cube.
+func (g *merged) byColumns(s *Solution, began time.Time) (done bool, err error) {
 	if !g.quickByColumn(0) {
-		return nil
+		return false, nil
 	}
 	most := float64(columnsLeft*g.o.Tolerance) * math.Ldexp(s.Objective, -g.exp)
-	support, decay := g.support(func(sum float64) float64 { return most * sum }, g.quickByColumn)
+	support, decay := g.support(func(u int, sum float64) float64 {
+		if g.dear != nil && g.dear[u] {
+			return 0
+		}
+		return most * sum
+	}, g.quickByColumn)
 	return g.solveColumns(s, support, decay, began)
 }
 
-// solveColumns is byColumns with a support. It does nothing without one, or where that does not fit
-// or has inputs that no pair ties to others.
-func (g *merged) solveColumns(s *Solution, support [][]int32, decay []float64, began time.Time) (err error) {
+// solveColumns is byColumns with a support. It does nothing without one, or where that does not fit.
+func (g *merged) solveColumns(s *Solution, support [][]int32, decay []float64, began time.Time) (done bool, err error) {
 	entries := 0
 	for _, list := range support {
 		entries += len(list)
 	}
 	if support == nil || g.fits(ipm.LazyBytes(g.n, g.m, g.n, entries)) != nil {
-		return nil
+		return false, nil
 	}
-	if g.prog.Pairs, err = direct.Pairs(g.ctx, g.prog.Budget, g.o.Workers); err != nil || !paired(g.prog.Pairs, support) {
-		return err
+	if g.prog.Pairs, err = g.sharing(support); err != nil {
+		return false, err
 	}
 	g.prog.Support = support
 	if g.plan, err = ipm.Lazily(g.ctx, &g.prog); err != nil {
-		return err
+		return false, err
 	}
 	_, err = g.conclude(s, g.run(s, g.o.Tolerance/2, began), decay)
-	return err
+	return true, err
 }
 
-// paired tells whether every input of a support, ascending, is in a pair of two of them.
-func paired(pairs, support [][]int32) bool {
-	for _, list := range support {
-		has, tied := make([]bool, len(pairs)), make([]bool, len(pairs))
+// sharing lists the pairs of inputs that are in one column of a support.
+func (g *merged) sharing(support [][]int32) ([][]int32, error) {
+	of := make([][]int, g.n) // the columns of an input
+	for w, list := range support {
 		for _, u := range list {
-			has[u] = true
-		}
-		for _, u := range list {
-			for _, v := range pairs[u] {
-				if has[v] {
-					tied[u], tied[v] = true, true
-				}
-			}
-			if !tied[u] {
-				return false
-			}
+			of[u] = append(of[u], w)
 		}
 	}
-	return true
+	pairs := make([][]int32, g.n)
+	return pairs, parallel.Chunks(g.ctx, g.n, 16, g.o.Workers, nil, func(_, lo, hi int) {
+		shares := make([]bool, g.n)
+		for u := lo; u < hi; u++ {
+			clear(shares)
+			for _, w := range of[u] {
+				for _, v := range support[w] {
+					shares[v] = true
+				}
+			}
+			for v := u + 1; v < g.n; v++ {
+				if shares[v] {
+					pairs[u] = append(pairs[u], int32(v))
+				}
+			}
+		}
+	})
 }
 
 // support lists for every output the inputs that a local relaxation has, nil where that
@@ -123,7 +134,7 @@ func paired(pairs, support [][]int32) bool {
 // and those where w is the best output. An input leaves out the outputs that cost it least, but
 // what is wanted: at most so much in all if they decay by exp(-e), whose sum over its outputs most is
 // given.
-func (g *merged) support(most func(sum float64) float64, quick func(each float64) bool) (support [][]int32, decay []float64) {
+func (g *merged) support(most func(u int, sum float64) float64, quick func(each float64) bool) (support [][]int32, decay []float64) {
 	n, m := g.n, g.m
 	if len(g.first) < n || g.o.Prior != nil {
 		return nil, nil
@@ -155,7 +166,7 @@ func (g *merged) support(most func(sum float64) float64, quick func(each float64
 				least[w] = math.Exp(-e) * g.scaled[w*n+u]
 			}
 			slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(least[a], least[b]), cmp.Compare(a, b)) })
-			sum, most := 0.0, most(norm)
+			sum, most := 0.0, most(u, norm)
 			for _, w := range order {
 				if sum += least[w]; sum > most || w == near[u] {
 					kept[u] = append(kept[u], int32(w))
@@ -271,7 +282,7 @@ func (g *merged) clip(x, decay []float64) error {
 // inputs of the support, and for f >= 0 those of f (exp(e(u,v)) M[v,w] - M[u,w]) >= 0 between two
 // of the others. There the reduced cost c[u] of w starts as z[u] loss(u,w); f adds as much to it and
 // takes exp(e(u,v)) f from c[v]. Those below their price y[u] are raised so by those that have
-// more, the nearest first. With y'[u], the least of y[u] and of c[u] for all w, no cost is below
+// most to give, the nearest first. With y'[u], the least of y[u] and of c[u] for all w, no cost is below
 // y', and sum(y')/sum(z) is a bound, see [Solution.prove].
 func (g *merged) complete(res *ipm.Result) error {
 	n, m := g.n, g.m
@@ -282,8 +293,9 @@ func (g *merged) complete(res *ipm.Result) error {
 	}
 	far /= float64(n * m)
 	var rich []int32
+	spare := make([]float64, n)
 	for u := range n {
-		if float64(z[u]*far) > y[u] {
+		if spare[u] = float64(z[u]*far) - y[u]; spare[u] > 0 {
 			rich = append(rich, int32(u))
 		}
 	}
@@ -292,7 +304,7 @@ func (g *merged) complete(res *ipm.Result) error {
 		var row []float64
 		for u := lo; u < hi; u++ {
 			row = finite.Row(g.prog.Budget, u, row)
-			from[u] = nearest(row, rich, u)
+			from[u] = suppliersOf(u, row, spare, rich)
 		}
 	})
 	if err != nil {
@@ -350,16 +362,19 @@ func (g *merged) complete(res *ipm.Result) error {
 	return nil
 }
 
-// nearest are the suppliers of u with the least budgets, in their order.
-func nearest(budget []float64, rich []int32, u int) []int32 {
-	list := make([]int32, 0, suppliers+1)
-	order := func(a, b int32) int { return cmp.Or(cmp.Compare(budget[a], budget[b]), cmp.Compare(a, b)) }
+// suppliersOf are those inputs that have most to give to u, by the budgets to it, the nearest first. spare
+// is what the rich have.
+func suppliersOf(u int, budget, spare []float64, rich []int32) []int32 {
+	list, gift := make([]int32, 0, suppliers+1), make([]float64, 0, suppliers+1)
 	for _, v := range rich {
-		if int(v) == u || len(list) == suppliers && order(v, list[suppliers-1]) > 0 {
+		g := spare[v] * math.Exp(-budget[v])
+		if int(v) == u || len(list) == suppliers && g <= gift[suppliers-1] {
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(list, v, order)
-		list = slices.Insert(list, at, v)[:min(suppliers, len(list)+1)]
+		at, _ := slices.BinarySearchFunc(gift, g, func(a, b float64) int { return cmp.Compare(b, a) })
+		list, gift = slices.Insert(list, at, v), slices.Insert(gift, at, g)
+		list, gift = list[:min(suppliers, len(list))], gift[:min(suppliers, len(gift))]
 	}
+	slices.SortFunc(list, func(a, b int32) int { return cmp.Or(cmp.Compare(budget[a], budget[b]), cmp.Compare(a, b)) })
 	return list
 }

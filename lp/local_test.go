@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ func TestComplete_ProvesABound(t *testing.T) {
 		s.DualBound = .05 * s.Objective
 		most := []float64{.01, .1, .5}[r.IntN(3)] * math.Ldexp(s.Objective, -g.exp)
 		left := 0
-		if g.prog.Support, _ = g.support(func(float64) float64 { return most }, func(float64) bool { return true }); g.prog.Support == nil {
+		if g.prog.Support, _ = g.support(func(int, float64) float64 { return most }, func(float64) bool { return true }); g.prog.Support == nil {
 			continue
 		}
 		has := make([]bool, n) // an output
@@ -170,7 +171,7 @@ func TestAdd_WantsEntriesLeftOut(t *testing.T) {
 		g := p.merge(0)
 		testkit.Check(t, g.impose())
 		support := func() [][]int32 {
-			of, _ := g.support(func(float64) float64 { return .02 }, func(float64) bool { return true })
+			of, _ := g.support(func(int, float64) float64 { return .02 }, func(float64) bool { return true })
 			return of
 		}
 		if g.prog.Support = support(); g.prog.Support == nil {
@@ -220,9 +221,9 @@ func TestByColumns_BracketsTheOptimum(t *testing.T) {
 			g.prog.Budget = g.budgets()
 			g.prog.Pairs = testkit.Must(direct.Nearly(t.Context(), g.prog.Budget, nearly, 0))
 			most := float64(share*g.o.Tolerance) * math.Ldexp(s.Objective, -g.exp)
-			support, decay := g.support(func(sum float64) float64 { return most * sum }, func(float64) bool { return true })
+			support, decay := g.support(func(_ int, sum float64) float64 { return most * sum }, func(float64) bool { return true })
 			p.ctx, p.late = ctx, late
-			_ = g.solveColumns(s, support, decay, time.Now()) // the context's
+			_, _ = g.solveColumns(s, support, decay, time.Now()) // the context's
 			return s, p
 		}
 		whole := endAfter(t.Context(), math.MaxInt64)
@@ -286,15 +287,11 @@ func TestRelax_ByColumns(t *testing.T) {
 	}
 }
 
-// Every input needs a pair within its column.
-func TestPaired_KnownAnswers(t *testing.T) {
-	path := [][]int32{{1}, {2}, {3}, nil}
-	for _, c := range []struct {
-		support [][]int32
-		want    bool
-	}{{[][]int32{{0, 1}, {0, 1, 2, 3}}, true}, {[][]int32{{0, 1}, {0, 1, 3}}, false}, {[][]int32{{1, 3}}, false}, {[][]int32{{0, 2, 3}}, false}} {
-		if got := paired(path, c.support); got != c.want {
-			t.Errorf("%v: %v", c.support, got)
-		}
+// Pairs are those that share a column.
+func TestSharing_KnownAnswers(t *testing.T) {
+	p := testkit.Must(read(t.Context(), "test", metric.Same(space.Path(5, 1)), 1, &Options{}))
+	pairs := testkit.Must(p.merge(0).sharing([][]int32{{0, 1, 4}, {1, 2}, {1, 2, 4}}))
+	if want := [][]int32{{1, 4}, {2, 4}, {4}, nil, nil}; !reflect.DeepEqual(pairs, want) {
+		t.Errorf("%v, want %v", pairs, want)
 	}
 }

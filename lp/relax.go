@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/internal/direct"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/ipm"
@@ -41,6 +43,9 @@ const (
 	// they release changes most. slight is the share of the tolerance that an entry costs at most
 	// where its pair is not.
 	below, slight = 0.02, 0.02
+	// By columns inputs leave nothing out whose price is above the share dearShare of the tolerance
+	// times the bound: what they owe others are in other columns.
+	dearShare = 0.01
 )
 
 // relax improves s by relaxations, as long as they fit and inputs are eliminated, and else by
@@ -58,13 +63,14 @@ func (g *merged) relax(s *Solution, began time.Time) (err error) {
 		var decay []float64
 		if g.work() >= longWork {
 			most := leftShare * min(s.Gap, mostLeftOut) * math.Ldexp(s.DualBound, -g.exp)
-			g.prog.Support, decay = g.support(func(float64) float64 { return most }, g.quickByInput)
+			g.prog.Support, decay = g.support(func(int, float64) float64 { return most }, g.quickByInput)
 		}
 		if g.plan, err = ipm.Prepare(g.ctx, &g.prog); err != nil {
 			return err
 		}
 		if quick := g.plan.Kind == ipm.ByInput || g.prog.Inputs <= lazySize; !quick || g.fits(g.plan.Bytes()) != nil {
-			return g.byColumns(s, began)
+			_, err := g.byColumns(s, began)
+			return err
 		}
 		res := g.run(s, tolerance, began)
 		x, err := g.conclude(s, res, decay)
@@ -82,6 +88,11 @@ func (g *merged) relax(s *Solution, began time.Time) (err error) {
 		if err != nil || added == 0 && tolerance == finest {
 			return err
 		}
+		if g.prog.Support != nil {
+			if done, err := g.byColumns(s, began); done || err != nil {
+				return err
+			}
+		}
 		last, before = s.Gap, last
 		tolerance = max(finest, min(tolerance, s.Gap/8))
 	}
@@ -98,6 +109,7 @@ func (g *merged) conclude(s *Solution, res *ipm.Result, decay []float64) (x []fl
 		}
 	}
 	s.raise(g, res)
+	g.price(res)
 	private, err := g.envelopes(x)
 	if err != nil || !private {
 		return x, err
@@ -105,6 +117,15 @@ func (g *merged) conclude(s *Solution, res *ipm.Result, decay []float64) (x []fl
 	r, err := g.repair(x)
 	s.keep(r)
 	return x, err
+}
+
+// price notes the inputs that matter to the bound of res.
+func (g *merged) price(res *ipm.Result) {
+	g.dear = make([]bool, g.prog.Inputs)
+	least := float64(dearShare*g.o.Tolerance) * floats.Sum(res.Y)
+	for u, y := range res.Y {
+		g.dear[u] = y > least
+	}
 }
 
 // add imposes, for the inputs that lose more than most under the private channel, the pairs

@@ -140,7 +140,7 @@ func TestTriangular_IsGonums(t *testing.T) {
 			x[i] = float64(i%5) - 2
 		}
 		y := slices.Repeat([]float64{1}, n)
-		AddSymmetric(.5, n, a, x, y)
+		AddSymmetric(.5, n, a, nil, x, y)
 		var want mat.VecDense
 		want.MulVec(m, mat.NewVecDense(n, x))
 		for i := range y {
@@ -155,7 +155,7 @@ func TestTriangular_IsGonums(t *testing.T) {
 			z.MulVec(u, mat.NewVecDense(n, x))
 			b.MulVec(u.T(), &z)
 			v := slices.Clone(b.RawVector().Data)
-			Forward(p, n, a, v)
+			Forward(p, n, a, nil, v)
 			for i := range p {
 				if w := z.AtVec(i); math.Abs(v[i]-w) > 1e-12*float64(n) {
 					t.Fatalf("n = %d, p = %d: forward[%d] = %v, want %v", n, p, i, v[i], w)
@@ -171,7 +171,7 @@ func TestTriangular_IsGonums(t *testing.T) {
 				}
 			}
 			copy(v[p:], x[p:])
-			Backward(p, n, a, v)
+			Backward(p, n, a, nil, v)
 			for i := range v {
 				if math.Abs(v[i]-x[i]) > 1e-12*float64(n) {
 					t.Fatalf("n = %d, p = %d: backward[%d] = %v, want %v", n, p, i, v[i], x[i])

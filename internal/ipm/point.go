@@ -135,7 +135,7 @@ func newPoint(ctx context.Context, l *Plan, o Settings) (*point, engine) {
 		ctx: ctx, prob: q, o: o, n: n, m: m, nz: nz, all: l.r, ends: l.r.ends(),
 		x: vec(last.first + len(last.inputs)), y: vec(n), z: vec(losses), t: vec(nz), sum: vec(n), loss: vec(losses),
 		places: places,
-		tasks:  make([]*task, (m+taskColumns(m)-1)/taskColumns(m)),
+		tasks:  make([]*task, (m+taskColumns(n, m)-1)/taskColumns(n, m)),
 	}
 	for i := range p.tasks {
 		p.tasks[i] = &task{id: i, sum: vec(n), loss: vec(losses), worst: vec(n), plus: vec(n), less: vec(n)}
@@ -169,17 +169,20 @@ func (p *point) layout() (rows int) {
 // Columns are worked on in tasks of at least leastColumns, at most mostTasks of
 // them, in parallel. Each keeps sums of its own, up to four matrices, so that they can
 // be added in a fixed order; above manyColumns, where only sparse factors fit
-// the memory, there are half as many tasks.
+// the memory, there are half as many tasks, and above manyInputs a quarter.
 const (
 	leastColumns = 4
 	mostTasks    = 16
 	manyColumns  = 512
+	manyInputs   = 2048
 )
 
 // taskColumns is the number of columns in a task.
-func taskColumns(outputs int) int {
+func taskColumns(inputs, outputs int) int {
 	tasks := mostTasks
-	if outputs > manyColumns {
+	if inputs > manyInputs {
+		tasks /= 4
+	} else if outputs > manyColumns {
 		tasks /= 2
 	}
 	return max(leastColumns, (outputs+tasks-1)/tasks)
@@ -189,7 +192,7 @@ func taskColumns(outputs int) int {
 // context's error, after whole columns: a task of a large problem takes seconds.
 func (p *point) columns(f func(t *task, w int)) error {
 	ctx := p.ctx
-	err := parallel.Chunks(ctx, p.m, taskColumns(p.m), p.o.Workers, nil, func(c, lo, hi int) {
+	err := parallel.Chunks(ctx, p.m, taskColumns(p.n, p.m), p.o.Workers, nil, func(c, lo, hi int) {
 		for w := lo; w < hi && ctx.Err() == nil; w++ {
 			f(p.tasks[c], w)
 		}

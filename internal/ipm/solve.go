@@ -78,6 +78,9 @@ func (s *solver) iterate() error {
 		if gap <= s.o.Tolerance*b.Upper && worst <= enough {
 			return nil
 		}
+		if math.IsInf(gap, 1) { // no columns have settled: that they come nearer to it is progress
+			gap = worst * math.MaxFloat64
+		}
 		if patience.Lost(gap) {
 			return kkt.ErrStalled
 		}

@@ -34,7 +34,7 @@ func TestPatience_Lost(t *testing.T) {
 
 func TestLink_Refines(t *testing.T) {
 	const n, nz = 3, 2
-	l := NewLink(n, nz)
+	l := NewLink(n, nz, nil, nil)
 	full := mat.NewSymDense(n+nz+1, nil)
 	for i := range n + nz {
 		for j := i; j < n+nz; j++ {
