@@ -17,9 +17,9 @@ type Matching struct {
 	// Column is the column of each row.
 	Column []int
 	// The proof: every matching costs at least Lower, the sum of the potentials rounded down, and
-	// this one at most Upper. They are Cost where no addition rounded, as for integers below 2^53,
-	// and otherwise some units of 2^-53 times the costs and potentials apart. Where there are more
-	// columns than rows V[j] <= 0.
+	// this one at most Upper. They are Cost where no addition rounded, as for a [Matrix] of integers
+	// below 2^53, and otherwise some units of 2^-53 times the costs and potentials apart. Where
+	// there are more columns than rows V[j] <= 0.
 	Certificate
 }
 

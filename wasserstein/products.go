@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein/internal/rows"
@@ -81,7 +80,9 @@ func productsOf(c Cost) Cost {
 	// squares of norms, which is at most four times as large (see fill), so its root by 4d+20 of
 	// itself. 512d of size and the root of most are more than all that.
 	p.err = float64(float64(d)*0x1p-44) * (size + math.Sqrt(most)) * p.unit
-	if !(most >= leastSquare && most <= 1/leastSquare && p.unit >= 0x1p-100 && p.unit <= 0x1p100) {
+	// An err that is no small part of the distances, as where all points have a huge coordinate in
+	// common, would spoil the bound of all costs, and tell few distances apart.
+	if !(most >= leastSquare && most <= 1/leastSquare && p.unit >= 0x1p-100 && p.unit <= 0x1p100 && p.err <= math.Sqrt(most)*p.unit/8) {
 		return c
 	}
 	return p
@@ -127,18 +128,12 @@ func slackOf(c Cost, i int, row, v []float64) float64 {
 	if !ok {
 		return rows.Slack(row, v)
 	}
-	v = v[:len(row)]
-	least, low := math.Inf(1), math.Inf(1)
-	for j, x := range row {
-		if d := x - v[j]; d < least {
-			least = d
-		}
-	}
+	least, low := rows.Slack(row, v), math.Inf(1)
 	// Beyond 2 err there is the rounding of two differences.
 	limit := least + 2*p.err + float64(0x1p-50*math.Abs(least))
 	for j, x := range row {
 		if x-v[j] <= limit {
-			low = min(low, directed.SubDown(c.At(i, j), v[j]))
+			low = min(low, rows.Slack([]float64{c.At(i, j)}, v[j:]))
 		}
 	}
 	return low

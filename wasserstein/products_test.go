@@ -36,6 +36,13 @@ var productKinds = []struct {
 	}, 0.03},
 	{"integers", func(r *rand.Rand, _, _ int) float64 { return float64(1_000_000 + r.IntN(20)) }, 0.001},
 	{"coinciding", func(*rand.Rand, int, int) float64 { return 1 }, 1},
+	{"a huge coordinate in common", func(r *rand.Rand, _, k int) float64 {
+		if k == 0 {
+			return 1.6e18
+		}
+		return r.NormFloat64()
+	}, 1},
+	{"some tiny", func(r *rand.Rand, i, _ int) float64 { return math.Ldexp(r.NormFloat64(), -600*(i%2)) }, 0.6},
 	{"tiny", func(r *rand.Rand, _, _ int) float64 { return 1e-155 * r.NormFloat64() }, 1},
 	{"huge", func(r *rand.Rand, _, _ int) float64 { return 1e150 * r.NormFloat64() }, 1},
 }
@@ -84,7 +91,7 @@ func TestProducts_AreDistancesUpToRounding(t *testing.T) {
 						v[j] = exact[j]
 					}
 				}
-				if got, want := slackOf(p, i, row, v), rows.Slack(exact, v); got != want {
+				if got, want := slackOf(p, i, row, v), rows.Slack(exact, v); math.Float64bits(got) != math.Float64bits(want) {
 					t.Fatalf("%s: slack %v, of the distances %v", kind.name, got, want)
 				}
 			}
