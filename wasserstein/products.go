@@ -50,6 +50,11 @@ func productsOf(c Cost) Cost {
 	if !ok || e.P != 2 || !e.Linear || len(e.Coords) != f.Len()*e.Dim {
 		return c
 	}
+	// A scaled metric of a scaled one may lose digits on the way to a distance that has all.
+	const low, odd = 0x1p-450, 1 + 0x1p-52 // the root of leastSquare, and a number of all digits
+	if e.FromNorm(low*odd) != low*e.FromNorm(odd) {
+		return c
+	}
 	d := e.Dim
 	p := &products{Cost: c, m: m, dim: d, first: first, x: make([]float64, len(at)*d), norm: make([]float64, len(at)), unit: e.FromNorm(1)}
 	// The center is the median, coordinate by coordinate, of some points: outliers do not move it

@@ -120,3 +120,23 @@ func TestProducts_AreDistancesUpToRounding(t *testing.T) {
 		}
 	}
 }
+
+// Where factors of distances take them among numbers of few digits on the way, the potentials are
+// those of what is left of them.
+func TestProducts_ScaledTwice(t *testing.T) {
+	const n, m, dim = 200, 210, 7
+	r, x := random.Seeded(5), make([][]float64, n+m)
+	for i := range x {
+		for range dim {
+			x[i] = append(x[i], 1e-23*r.NormFloat64())
+		}
+	}
+	f := metric.Finite(testkit.Must(metric.NewPoints(x, metric.Euclidean{})))
+	for _, s := range []float64{1e-300, 1e300} {
+		f = testkit.Must(metric.Scaled(f, s))
+	}
+	all := identity(n + m)
+	c := testkit.Must(Distances(f, all[:n], all[n:]))
+	mu, nu := w1Weights(r, n, true), w1Weights(r, m, true)
+	w1Verify(t, c, mu, nu, testkit.Must(Between(t.Context(), c, mu, nu, nil)), w1Tol)
+}
