@@ -271,7 +271,7 @@ func (g *merged) clip(x, decay []float64) error {
 // inputs of the support, and for f >= 0 those of f (exp(e(u,v)) M[v,w] - M[u,w]) >= 0 between two
 // of the others. There the reduced cost c[u] of w starts as z[u] loss(u,w); f adds as much to it and
 // takes exp(e(u,v)) f from c[v]. Those below their price y[u] are raised so by those that have
-// more, the nearest first. With y'[u], the least of y[u] and of c[u] for all w, no cost is below
+// most to give, the nearest first. With y'[u], the least of y[u] and of c[u] for all w, no cost is below
 // y', and sum(y')/sum(z) is a bound, see [Solution.prove].
 func (g *merged) complete(res *ipm.Result) error {
 	n, m := g.n, g.m
@@ -282,8 +282,9 @@ func (g *merged) complete(res *ipm.Result) error {
 	}
 	far /= float64(n * m)
 	var rich []int32
+	spare := make([]float64, n)
 	for u := range n {
-		if float64(z[u]*far) > y[u] {
+		if spare[u] = float64(z[u]*far) - y[u]; spare[u] > 0 {
 			rich = append(rich, int32(u))
 		}
 	}
@@ -292,7 +293,7 @@ func (g *merged) complete(res *ipm.Result) error {
 		var row []float64
 		for u := lo; u < hi; u++ {
 			row = finite.Row(g.prog.Budget, u, row)
-			from[u] = nearest(row, rich, u)
+			from[u] = suppliersOf(u, row, spare, rich)
 		}
 	})
 	if err != nil {
@@ -350,16 +351,19 @@ func (g *merged) complete(res *ipm.Result) error {
 	return nil
 }
 
-// nearest are the suppliers of u with the least budgets, in their order.
-func nearest(budget []float64, rich []int32, u int) []int32 {
-	list := make([]int32, 0, suppliers+1)
-	order := func(a, b int32) int { return cmp.Or(cmp.Compare(budget[a], budget[b]), cmp.Compare(a, b)) }
+// suppliersOf are those inputs that have most to give to u, by the budgets to it, the nearest first. spare
+// is what the rich have.
+func suppliersOf(u int, budget, spare []float64, rich []int32) []int32 {
+	list, gift := make([]int32, 0, suppliers+1), make([]float64, 0, suppliers+1)
 	for _, v := range rich {
-		if int(v) == u || len(list) == suppliers && order(v, list[suppliers-1]) > 0 {
+		g := spare[v] * math.Exp(-budget[v])
+		if int(v) == u || len(list) == suppliers && g <= gift[suppliers-1] {
 			continue
 		}
-		at, _ := slices.BinarySearchFunc(list, v, order)
-		list = slices.Insert(list, at, v)[:min(suppliers, len(list)+1)]
+		at, _ := slices.BinarySearchFunc(gift, g, func(a, b float64) int { return cmp.Compare(b, a) })
+		list, gift = slices.Insert(list, at, v), slices.Insert(gift, at, g)
+		list, gift = list[:min(suppliers, len(list))], gift[:min(suppliers, len(gift))]
 	}
+	slices.SortFunc(list, func(a, b int32) int { return cmp.Or(cmp.Compare(budget[a], budget[b]), cmp.Compare(a, b)) })
 	return list
 }

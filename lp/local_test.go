@@ -298,3 +298,18 @@ func TestPaired_KnownAnswers(t *testing.T) {
 		}
 	}
 }
+
+// Of many that are rich the suppliers are those that can give most, the nearest first: 64 with next to
+// nothing are no use.
+func TestSuppliersOf_HaveMostToGive(t *testing.T) {
+	const n = suppliers + 10
+	budget, spare, rich := make([]float64, n), make([]float64, n), []int32{}
+	for v := 1; v < n; v++ {
+		budget[v], spare[v], rich = float64(v)/n, 1e-9, append(rich, int32(v))
+	}
+	budget[n-1], spare[n-1], spare[n-2] = 3, 1, 1
+	got := suppliersOf(0, budget, spare, rich)
+	if len(got) != suppliers || got[0] != 1 || got[suppliers-2] != n-2 || got[suppliers-1] != n-1 {
+		t.Errorf("%v", got)
+	}
+}
