@@ -312,4 +312,10 @@ func TestSuppliersOf_HaveMostToGive(t *testing.T) {
 	if len(got) != suppliers || got[0] != 1 || got[suppliers-2] != n-2 || got[suppliers-1] != n-1 {
 		t.Errorf("%v", got)
 	}
+	for v := range budget { // all exponentials are 0: the nearest are the last
+		budget[v] += float64(1000 * (n - v))
+	}
+	if got := suppliersOf(0, budget, spare, rich); got[0] != n-1 || got[suppliers-1] != n-suppliers {
+		t.Errorf("%v", got)
+	}
 }

@@ -31,7 +31,7 @@ type AssignmentOptions struct {
 // Assignment matches every row of the n x m costs c, n <= m ([*metric.SizeError]), to a column
 // of its own at least total cost. Costs are numbers of any sign of size at most 2^960
 // ([*metric.ValueError]). O(n^2 m) at worst, on random costs some three passes, with 700
-// bytes a row and up to 1 GiB of costs.
+// bytes a row, 16 a coordinate and up to 1 GiB of costs.
 func Assignment(ctx context.Context, c Cost, o *AssignmentOptions) (*Matching, error) {
 	const op = "wasserstein: Assignment"
 	n, m := dims(c)

@@ -152,7 +152,7 @@ func store(ctx context.Context, c Cost, workers int) (Cost, error) {
 	} else if p, ok := c.(*products); ok {
 		all := make([]float64, n*m)
 		err = parallel.Chunks(ctx, n, rows.Chunk, workers, nil, func(_, lo, hi int) { p.fill(ctx, lo, hi, all[lo*m:hi*m]) })
-		p.stored = all
+		p.stored, p.x, p.norm = all, nil, nil
 		return p, err
 	} else {
 		s.cost, err = rows.Store(ctx, costRows(c), n, m, workers)

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
+	blasgonum "gonum.org/v1/gonum/blas/gonum"
 
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/metric"
@@ -47,7 +47,7 @@ func productsOf(c Cost) Cost {
 		return c
 	}
 	e, ok := finite.Embed[metric.Embedding](f)
-	if !ok || e.P != 2 || !e.Linear || len(e.Coords) != f.Len()*e.Dim {
+	if !ok || e.P != 2 || !e.Linear || e.FromNorm == nil || len(e.Coords) != f.Len()*e.Dim {
 		return c
 	}
 	// A scaled metric of a scaled one may lose digits on the way to a distance that has all.
@@ -96,16 +96,16 @@ func productsOf(c Cost) Cost {
 // fill sets dst to the rows from lo to hi. Products of points that are near each other lose
 // digits, and some underflow: there it asks for the distance.
 func (p *products) fill(ctx context.Context, lo, hi int, dst []float64) {
+	bl := blasgonum.Implementation{} // whatever else a program uses
 	for from := 0; from < p.m && ctx.Err() == nil; from += blockedSinks {
 		to, d := min(p.m, from+blockedSinks), p.dim
-		y := blas64.General{Rows: to - from, Cols: d, Stride: d, Data: p.x[(p.first+from)*d:]}
 		norms := p.norm[p.first+from : p.first+to]
 		for i := lo; i < hi; i++ {
 			row := dst[(i-lo)*p.m+from : (i-lo)*p.m+to]
 			for j, s := range norms {
 				row[j] = p.norm[i] + s
 			}
-			blas64.Gemv(blas.NoTrans, -2, y, blas64.Vector{N: d, Data: p.x[i*d:], Inc: 1}, 1, blas64.Vector{N: len(row), Data: row, Inc: 1})
+			bl.Dgemv(blas.NoTrans, to-from, d, -2, p.x[(p.first+from)*d:], d, p.x[i*d:], 1, 1, row, 1)
 			for j, s := range norms {
 				if v := row[j]; 4*v >= p.norm[i]+s && v >= leastSquare {
 					row[j] = math.Sqrt(v) * p.unit

@@ -22,7 +22,7 @@ type Options struct {
 	// an earlier [Result] on the same costs. They change the time, and which of several
 	// optimal plans comes out. They are only read.
 	U, V []float64
-	// Lazy computes costs anew in every pass: about 500 bytes a point, and 8 a coordinate,
+	// Lazy computes costs anew in every pass: about 500 bytes a point, and 16 a coordinate,
 	// instead of 8 bytes a pair, the same result. Never stored are costs beyond 1 GiB, and
 	// distances of 200 points a side or more of R^d, d <= 6 ([metric.Embedded]).
 	Lazy bool
