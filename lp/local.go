@@ -367,7 +367,7 @@ func (g *merged) complete(res *ipm.Result) error {
 func suppliersOf(u int, budget, spare []float64, rich []int32) []int32 {
 	list, gift := make([]int32, 0, suppliers+1), make([]float64, 0, suppliers+1)
 	for _, v := range rich {
-		g := spare[v] * math.Exp(-budget[v])
+		g := math.Log(spare[v]) - budget[v] // where the exponentials underflow, too
 		if int(v) == u || len(list) == suppliers && g <= gift[suppliers-1] {
 			continue
 		}

@@ -295,3 +295,24 @@ func TestSharing_KnownAnswers(t *testing.T) {
 		t.Errorf("%v, want %v", pairs, want)
 	}
 }
+
+// Of many that are rich the suppliers are those that can give most, the nearest first: 64 with next to
+// nothing are no use.
+func TestSuppliersOf_HaveMostToGive(t *testing.T) {
+	const n = suppliers + 10
+	budget, spare, rich := make([]float64, n), make([]float64, n), []int32{}
+	for v := 1; v < n; v++ {
+		budget[v], spare[v], rich = float64(v)/n, 1e-9, append(rich, int32(v))
+	}
+	budget[n-1], spare[n-1], spare[n-2] = 3, 1, 1
+	got := suppliersOf(0, budget, spare, rich)
+	if len(got) != suppliers || got[0] != 1 || got[suppliers-2] != n-2 || got[suppliers-1] != n-1 {
+		t.Errorf("%v", got)
+	}
+	for v := range budget { // all exponentials are 0: the nearest are the last
+		budget[v] += float64(1000 * (n - v))
+	}
+	if got := suppliersOf(0, budget, spare, rich); got[0] != n-1 || got[suppliers-1] != n-suppliers {
+		t.Errorf("%v", got)
+	}
+}

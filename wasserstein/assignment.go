@@ -17,9 +17,9 @@ type Matching struct {
 	// Column is the column of each row.
 	Column []int
 	// The proof: every matching costs at least Lower, the sum of the potentials rounded down, and
-	// this one at most Upper. They are Cost where no addition rounded, as for integers below 2^53,
-	// and otherwise some units of 2^-53 times the costs and potentials apart. Where there are more
-	// columns than rows V[j] <= 0.
+	// this one at most Upper. They are Cost where no addition rounded, as for a [Matrix] of integers
+	// below 2^53, and otherwise some units of 2^-53 times the costs and potentials apart. Where
+	// there are more columns than rows V[j] <= 0.
 	Certificate
 }
 
@@ -31,7 +31,7 @@ type AssignmentOptions struct {
 // Assignment matches every row of the n x m costs c, n <= m ([*metric.SizeError]), to a column
 // of its own at least total cost. Costs are numbers of any sign of size at most 2^960
 // ([*metric.ValueError]). O(n^2 m) at worst, on random costs some three passes, with 700
-// bytes a row and up to 1 GiB of costs.
+// bytes a row, 16 a coordinate and up to 1 GiB of costs.
 func Assignment(ctx context.Context, c Cost, o *AssignmentOptions) (*Matching, error) {
 	const op = "wasserstein: Assignment"
 	n, m := dims(c)
@@ -82,29 +82,29 @@ func matchPlaces(ctx context.Context, c Cost, at *places, workers int) (*Matchin
 
 func match(ctx context.Context, c Cost, workers int) (*Matching, error) {
 	n, m := c.Dims()
+	c = productsOf(c)
 	if worthStoring(n, m, n, m) {
 		var err error
 		if c, err = store(ctx, c, workers); err != nil {
 			return nil, err
 		}
 	}
-	costs := costRows(c)
-	col, v, err := assignment.Solve(ctx, n, m, costs, workers)
+	col, v, err := assignment.Solve(ctx, n, m, costRows(c), workers)
 	if err != nil {
 		return nil, err
 	}
-	return proveMatching(ctx, m, costs, col, v, workers)
+	return proveMatching(ctx, c, col, v, workers)
 }
 
 // proveMatching makes a Matching of the columns col and any potentials v <= 0 of the columns (of
 // any sign where every column is matched), with bounds that rest on the costs alone.
-func proveMatching(ctx context.Context, m int, costs rows.Func, col []int32, v []float64, workers int) (*Matching, error) {
+func proveMatching(ctx context.Context, c Cost, col []int32, v []float64, workers int) (*Matching, error) {
 	n := len(col)
 	r := &Matching{make([]int, n), Certificate{U: make([]float64, n), V: v}}
 	paid := make([]float64, n)
-	err := rows.Each(ctx, costs, n, m, workers, func(i int, row []float64) {
-		r.U[i] = rows.Slack(row, v)
-		r.Column[i], paid[i] = int(col[i]), row[col[i]]
+	err := rows.Each(ctx, costRows(c), n, len(v), workers, func(i int, row []float64) {
+		r.U[i] = slackOf(c, i, row, v)
+		r.Column[i], paid[i] = int(col[i]), c.At(i, int(col[i]))
 	})
 	if err != nil {
 		return nil, err

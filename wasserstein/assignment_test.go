@@ -196,21 +196,21 @@ func TestProveMatching_CatchesWrongAnswers(t *testing.T) {
 	r := random.Seeded(6)
 	n := 120
 	c := assignMatrix(n, n, random.Seeded(6), assignKinds[0].cost)
-	costs := func(i int, _ []float64) []float64 { return c[i*n : (i+1)*n] }
+	costs := w1Matrix(n, n, c)
 	good := assignSolve(t, c, n, n)
 	col := make([]int32, n)
 	for i, j := range good.Column {
 		col[i] = int32(j)
 	}
 	col[3], col[70] = col[70], col[3]
-	bad := testkit.Must(proveMatching(t.Context(), n, costs, col, good.V, 0))
+	bad := testkit.Must(proveMatching(t.Context(), costs, col, good.V, 0))
 	if bad.Lower != good.Lower || !(bad.Gap() > 1e-4) || bad.Upper <= good.Upper {
 		t.Errorf("swapped: [%v, %v], optimum %v", bad.Lower, bad.Upper, good.Cost)
 	}
 	v := slices.Clone(good.V)
 	for range 20 {
 		v[r.IntN(n)] += r.NormFloat64()
-		bad = testkit.Must(proveMatching(t.Context(), n, costs, col, v, 0))
+		bad = testkit.Must(proveMatching(t.Context(), costs, col, v, 0))
 		if bad.Lower >= good.Lower {
 			t.Errorf("lower bound %v of wrong potentials, optimum %v", bad.Lower, good.Cost)
 		}

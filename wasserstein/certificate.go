@@ -98,7 +98,7 @@ func (r *Certificate) sources(ctx context.Context, op string, c Cost, at *places
 	most, bad := make([]float64, n), make([]int, n)
 	err = rows.Each(ctx, costRows(c), n, m, workers, func(i int, row []float64) {
 		if most[i], bad[i] = rows.Largest(row); bad[i] < 0 {
-			r.U[i] = rows.Slack(row, r.V)
+			r.U[i] = slackOf(c, i, row, r.V)
 		}
 	})
 	if err != nil {
@@ -109,6 +109,9 @@ func (r *Certificate) sources(ctx context.Context, op string, c Cost, at *places
 			return 0, badCost(op, i, j, c.At(i, j))
 		}
 		largest = max(largest, most[i])
+	}
+	if p, ok := c.(*products); ok {
+		largest = directed.AddUp(largest, p.err)
 	}
 	return largest, nil
 }

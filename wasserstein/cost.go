@@ -7,6 +7,7 @@ import (
 
 	"github.com/metricdp/metricdp/internal/fault"
 	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
@@ -148,6 +149,11 @@ func store(ctx context.Context, c Cost, workers int) (Cost, error) {
 		s.cost, err = rows.StoreSymmetric(ctx, f.Distance, n, workers)
 	} else if inMemory(c) {
 		return c, nil
+	} else if p, ok := c.(*products); ok {
+		all := make([]float64, n*m)
+		err = parallel.Chunks(ctx, n, rows.Chunk, workers, nil, func(_, lo, hi int) { p.fill(ctx, lo, hi, all[lo*m:hi*m]) })
+		p.stored, p.x, p.norm = all, nil, nil
+		return p, err
 	} else {
 		s.cost, err = rows.Store(ctx, costRows(c), n, m, workers)
 	}

@@ -23,7 +23,7 @@ func (c counted) Distance(x, y []float64) float64 {
 	return c.Euclidean.Distance(x, y)
 }
 
-// Distances of vectors are asked for once, and solver, certificate and matching are those of
+// Distances of vectors too few for products are asked for once, and all results are those of
 // costs that are not stored, to the bit: of some that lie apart, of some that nearly
 // coincide and of some whose differences are lost in products of theirs.
 func TestStore_ChangesNoBit(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/metricdp/metricdp/metric"
 	"github.com/metricdp/metricdp/wasserstein/internal/prices"
 	"github.com/metricdp/metricdp/wasserstein/internal/rows"
 )
@@ -30,18 +31,28 @@ func placesOf(c Cost) *places {
 
 // newPlaces is placesOf of any size.
 func newPlaces(c Cost) *places {
-	var p places
-	switch c := c.(type) {
-	case metricCost:
-		p.space = prices.New(c.Finite, identity(c.Len()))
-	case *distances:
-		p.space, p.first = prices.New(c.f, slices.Concat(c.a, c.b)), len(c.a)
+	f, at, first := pointsOf(c)
+	if f == nil {
+		return nil
 	}
+	p := &places{prices.New(f, at), first}
 	// Beyond, a cost is looked for that is out of its domain.
 	if p.space == nil || !(p.space.Diameter() <= rows.Max) {
 		return nil
 	}
-	return &p
+	return p
+}
+
+// pointsOf returns the metric of a cost that is one, and nil of others, with its points: source i
+// is at[i], and sink j at[first+j].
+func pointsOf(c Cost) (f metric.Finite, at []int, first int) {
+	switch c := c.(type) {
+	case metricCost:
+		return c.Finite, identity(c.Len()), 0
+	case *distances:
+		return c.f, slices.Concat(c.a, c.b), len(c.a)
+	}
+	return nil, nil, 0
 }
 
 // among puts the masses of sources and sinks into an order in which neighbors are

@@ -22,9 +22,9 @@ type Options struct {
 	// an earlier [Result] on the same costs. They change the time, and which of several
 	// optimal plans comes out. They are only read.
 	U, V []float64
-	// Lazy computes costs anew in every pass: about 500 bytes a point instead of 8 bytes
-	// a pair, the same result. Never stored are costs beyond 1 GiB, and distances of 200
-	// points a side or more of R^d, d <= 6 ([metric.Embedded]).
+	// Lazy computes costs anew in every pass: about 500 bytes a point, and 16 a coordinate,
+	// instead of 8 bytes a pair, the same result. Never stored are costs beyond 1 GiB, and
+	// distances of 200 points a side or more of R^d, d <= 6 ([metric.Embedded]).
 	Lazy bool
 	// Cells, where positive, asks for a bracket in place of the optimum, of points of R^d:
 	// the optimal plan of so many cells of points. Lower and Upper are proved, and some
@@ -176,7 +176,7 @@ type transport struct {
 	opt      *Options    // nil: the defaults
 	sure     bool        // the potentials of opt are a good start
 	places   *places     // nil: none, or not looked for
-	unit     metric.Unit // of cost, once that is stored
+	unit     metric.Unit // of cost, once its rows are other ones
 }
 
 // masses are the points of a measure that have mass.
@@ -246,11 +246,13 @@ func (t *transport) solve(ctx context.Context) (*Result, error) {
 	case t.opt.Cells > 0:
 		return t.solveCells(ctx, t.opt.Cells)
 	}
-	if t.places == nil && !t.opt.Lazy && worthStoring(n, m, len(t.src.at), len(t.dst.at)) {
-		var err error
-		t.unit = unitOf(t.cost)
-		if t.cost, err = store(ctx, t.cost, t.opt.Workers); err != nil {
-			return nil, err
+	if t.places == nil {
+		t.unit, t.cost = unitOf(t.cost), productsOf(t.cost)
+		if !t.opt.Lazy && worthStoring(n, m, len(t.src.at), len(t.dst.at)) {
+			var err error
+			if t.cost, err = store(ctx, t.cost, t.opt.Workers); err != nil {
+				return nil, err
+			}
 		}
 	}
 	p, err := t.problem(ctx)

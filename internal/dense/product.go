@@ -25,10 +25,13 @@ func addProduct(tiled bool, trans blas.Transpose, alpha float64, a, b, c blas64.
 		for j := 0; j < c.Cols; j += columns {
 			n := min(columns, c.Cols-j)
 			right := b.Data[l*b.Stride+j:][:(d-1)*b.Stride+n]
-			for i := 0; i < c.Rows && !tiled; i++ {
-				bl.Dgemv(blas.Trans, d, n, alpha, right, b.Stride, a.Data[i*row+l*next:], next, 1, c.Data[i*c.Stride+j:], 1)
+			if !tiled {
+				for i := range c.Rows {
+					bl.Dgemv(blas.Trans, d, n, alpha, right, b.Stride, a.Data[i*row+l*next:], next, 1, c.Data[i*c.Stride+j:], 1)
+				}
+				continue
 			}
-			for i := 0; i < c.Rows && tiled; i += 4 {
+			for i := 0; i < c.Rows; i += 4 {
 				// Where fewer rows are left the last of them is there several times.
 				last := min(3, c.Rows-i-1)
 				from, to := a.Data[i*row+l*next:], c.Data[i*c.Stride+j:][:last*c.Stride+n]

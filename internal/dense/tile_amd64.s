@@ -15,7 +15,7 @@ GLOBL mask<>(SB), RODATA|NOPTR, $128
 	VMOVUPD (from), left    \
 	VMOVUPD 32(from), right
 
-#define STORE(left, right, to) \
+#define STORE(to, left, right) \
 	VMOVUPD left, (to)    \
 	VMOVUPD right, 32(to)
 
@@ -23,9 +23,16 @@ GLOBL mask<>(SB), RODATA|NOPTR, $128
 	VMASKMOVPD (from), Y13, left    \
 	VMASKMOVPD 32(from), Y14, right
 
-#define STOREPART(left, right, to) \
+#define STOREPART(to, left, right) \
 	VMASKMOVPD left, Y13, (to)    \
 	VMASKMOVPD right, Y14, 32(to)
+
+// The tile, as it is in C.
+#define TILE(move) \
+	move(R10, Y0, Y1) \
+	move(R11, Y2, Y3) \
+	move(R12, Y4, Y5) \
+	move(R13, Y6, Y7)
 
 // A row of the tile. Products are rounded before they are added, and the operands are in
 // the order of gonum's GemvT, which decides on the one of two NaNs that is kept.
@@ -64,10 +71,7 @@ TEXT ·addTiles(SB), NOSPLIT, $0-72
 	JLT  part
 
 tile:
-	LOAD(R10, Y0, Y1)
-	LOAD(R11, Y2, Y3)
-	LOAD(R12, Y4, Y5)
-	LOAD(R13, Y6, Y7)
+	TILE(LOAD)
 	BEGIN
 
 step:
@@ -75,10 +79,7 @@ step:
 	LOAD(DI, Y8, Y9)
 	STEP
 	JNZ  step
-	STORE(Y0, Y1, R10)
-	STORE(Y2, Y3, R11)
-	STORE(Y4, Y5, R12)
-	STORE(Y6, Y7, R13)
+	TILE(STORE)
 	ADDQ $64, R10
 	ADDQ $64, R11
 	ADDQ $64, R12
@@ -95,20 +96,14 @@ part:
 	SUBQ    CX, R9
 	VMOVUPD (R9), Y13
 	VMOVUPD 32(R9), Y14
-	LOADPART(R10, Y0, Y1)
-	LOADPART(R11, Y2, Y3)
-	LOADPART(R12, Y4, Y5)
-	LOADPART(R13, Y6, Y7)
+	TILE(LOADPART)
 	BEGIN
 
 partstep:
 	LOADPART(DI, Y8, Y9)
 	STEP
 	JNZ partstep
-	STOREPART(Y0, Y1, R10)
-	STOREPART(Y2, Y3, R11)
-	STOREPART(Y4, Y5, R12)
-	STOREPART(Y6, Y7, R13)
+	TILE(STOREPART)
 
 end:
 	VZEROUPPER

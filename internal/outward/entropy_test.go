@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/entropy"
 	"github.com/metricdp/metricdp/entropy/families"
 	"github.com/metricdp/metricdp/entropy/scale"
@@ -190,6 +192,18 @@ var ofEntropy = []scenario{
 			out = append(out, hi("gap", p.Gap()))
 		}
 		return out
+	}},
+	{"transport of vectors", "", func() []end { // so many that their distances come from products
+		r := random.Seeded(2)
+		f := space.Cube(400, 8, 0, metric.Euclidean{}, r)
+		mu, nu := make([]float64, 400), make([]float64, 400)
+		for i := range 200 {
+			mu[i], nu[200+i] = r.Float64(), r.Float64()
+		}
+		floats.Scale((1+1e-9)/floats.Sum(mu), mu)
+		floats.Scale(1/floats.Sum(nu), nu)
+		w := must(wasserstein.W1(ctx, f, mu, nu, nil))
+		return both("W1", w.Lower, w.Upper)
 	}},
 	{"walks", "", func() (out []end) {
 		for _, t := range []*walk.Tree{must(walk.Balanced(8, 2)), must(walk.Levels(3, 2, 4))} {

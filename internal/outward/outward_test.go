@@ -269,7 +269,6 @@ var excused = map[string]string{
 	"wasserstein/cells.go spread":                                  skips,
 	"wasserstein/internal/assignment/list.go fill":                 skips,
 	"wasserstein/internal/prices/prices.go lower":                  skips,
-	"wasserstein/internal/rows/rows.go Slack":                      skips,
 	"wasserstein/tree.go sources":                                  small,
 	"wasserstein/w1.go proved":                                     prints,
 }

@@ -588,6 +588,7 @@ var ways = []longCall{
 	}},
 	{"cells of a domain", flat, 1 << 15, on(domain.NewFinite, here)},
 	{"one-tree", flat, 2100, on(tsp.Solve, here, &tsp.SolveOptions{Kicks: -1, Bound: tsp.BoundTree})},
+	{"matching of vectors", func(n int) metric.Finite { return space.Cube(n, 8, 0, metric.Euclidean{}, seeded()) }, 400, on(wasserstein.Assignment, divided)},
 	{"matching of places", flat, 500, on(wasserstein.Assignment, divided)},
 	{"matching by auction", flat, 1, on(wasserstein.Assignment,
 		wasserstein.CostFunc(300, 300, func(i, j int) float64 { return float64((i + 1) * (j + 1)) }))},

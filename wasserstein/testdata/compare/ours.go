@@ -54,10 +54,10 @@ func main() {
 		if _, err := fmt.Sscanf(size, "%d", &n); err != nil {
 			log.Fatal(task, ": ", err)
 		}
-		between := func(c wasserstein.Cost) func() (float64, error) {
+		proved := func(move func(a, b []float64) (*wasserstein.Result, error)) func() (float64, error) {
 			a, b := read(task, "a"), read(task, "b")
 			return func() (float64, error) {
-				r, err := wasserstein.Between(context.Background(), c, a, b, nil)
+				r, err := move(a, b)
 				if err != nil {
 					return 0, err
 				}
@@ -73,13 +73,21 @@ func main() {
 			if err != nil {
 				log.Fatal(err)
 			}
-			show(task, runs, between(c))
-		case "lazy":
-			c, err := distances(read(task, "x"), read(task, "y"))
-			if err != nil {
-				log.Fatal(err)
+			show(task, runs, proved(func(a, b []float64) (*wasserstein.Result, error) {
+				return wasserstein.Between(context.Background(), c, a, b, nil)
+			}))
+		case "lazy", "vec":
+			vectors := func(part string) [][]float64 {
+				flat := read(task, part)
+				return slices.Collect(slices.Chunk(flat, len(flat)/n))
 			}
-			show(task, 1, between(c))
+			x, y, runs := vectors("x"), vectors("y"), runs
+			if kind == "lazy" {
+				runs = 1
+			}
+			show(task, runs, proved(func(a, b []float64) (*wasserstein.Result, error) {
+				return wasserstein.W1Points(context.Background(), metric.Euclidean{}, x, a, y, b, nil)
+			}))
 		case "lsa":
 			c, err := wasserstein.Matrix(n, n, read(task, "cost"))
 			if err != nil {
@@ -99,19 +107,4 @@ func main() {
 			log.Fatal("no task ", task)
 		}
 	}
-}
-
-// distances are those between two sets of points of the plane.
-func distances(x, y []float64) (wasserstein.Cost, error) {
-	var pts [][2]float64
-	var at []int
-	for xy := range slices.Chunk(slices.Concat(x, y), 2) {
-		at = append(at, len(pts))
-		pts = append(pts, [2]float64(xy))
-	}
-	f, err := metric.NewPoints(pts, metric.Plane{})
-	if err != nil {
-		return nil, err
-	}
-	return wasserstein.Distances(f, at[:len(x)/2], at[len(x)/2:])
 }
