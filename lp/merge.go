@@ -39,8 +39,6 @@ type merged struct {
 	plan   *ipm.Plan
 	// wanted lists for every output the inputs at which local relaxations must have it.
 	wanted [][]int32
-	// dear are inputs that leave out nothing by columns: see price.
-	dear []bool
 }
 
 // merge builds the program in which inputs that budgets below the threshold join

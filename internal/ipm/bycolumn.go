@@ -199,7 +199,7 @@ func (e *byColumn) solveLink(d *direction, columns bool) bool {
 	if e.nz > 0 {
 		e.total(l.RHS[n:], func(t *task) []float64 { return t.loss })
 		rk = 1
-		for i, z := range e.z {
+		for i, z := range e.z[:e.nz] {
 			l.RHS[n+i] += d.t[i] - e.k + e.loss[i] - d.k - e.t[i]/z*d.z[i]
 			worst = max(worst, math.Abs(l.RHS[n+i])/e.k)
 			rk -= z + d.z[i]

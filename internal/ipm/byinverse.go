@@ -95,10 +95,7 @@ func (e *byInverse) factorInverses(block func(t *task, w int, ridge float64, inv
 // loss rows are ascending. scaled is scratch.
 func (e *byInverse) add(sum *inverseSums, scaled []float64, w int) {
 	n, nz, x, c, loss := e.n, e.nz, e.column(e.x, w), &e.places[w], e.lossOf(w)
-	k, inputs, rows := len(c.inputs), c.inputs, c.rows
-	if nz == 0 {
-		rows = nil
-	}
+	k, inputs, rows := len(c.inputs), c.inputs, c.firstRows(nz)
 	lossy, weight := sum.lossy[:len(rows)], sum.weight[:len(rows)]
 	for j, r := range rows {
 		weight[j] = loss[r] * x[c.home[j]]

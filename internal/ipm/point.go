@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -19,7 +20,7 @@ type point struct {
 	prob *Problem
 	o    Settings
 	n, m int
-	nz   int // loss rows with a dual of their own: none where a prior is given
+	nz   int // loss rows with a dual of their own, the first ones
 	all  *pairs
 	ends [][]end // of all
 
@@ -81,6 +82,12 @@ func newPlaces(p *Problem) []place {
 		first += len(inputs)
 	}
 	return places
+}
+
+// firstRows are the loss rows below nz.
+func (c *place) firstRows(nz int) []int32 {
+	k, _ := slices.BinarySearch(c.rows, int32(nz))
+	return c.rows[:k]
 }
 
 // find writes to at where the place has every input, -1 where it has not.
@@ -204,7 +211,7 @@ func (p *point) columns(f func(t *task, w int)) error {
 func (p *point) total(dst []float64, of func(*task) []float64) {
 	clear(dst)
 	for _, t := range p.tasks {
-		floats.Add(dst, of(t))
+		floats.Add(dst, of(t)[:len(dst)])
 	}
 }
 
@@ -214,13 +221,11 @@ func (p *point) column(v []float64, w int) []float64 {
 }
 func (p *point) lossOf(w int) []float64 { r := p.prob.losses(); return p.prob.Loss[w*r : (w+1)*r] }
 
-// weigh adds c D_w z to dst: at each entry the loss of its rows under z, which may be none.
+// weigh adds c D_w z to dst: at each entry the loss of its rows under z, that of the first ones
+// or of all.
 func (p *point) weigh(dst []float64, w int, z []float64, c float64) {
-	if len(z) == 0 {
-		return
-	}
 	loss, at := p.lossOf(w), &p.places[w]
-	for k, i := range at.rows {
+	for k, i := range at.firstRows(len(z)) {
 		dst[at.home[k]] += c * loss[i] * z[i]
 	}
 }
@@ -279,12 +284,10 @@ func (p *point) start() error {
 			p.x[c.first+i] = v / norm[c.inputs[i]]
 		}
 	}
-	for i := range p.z {
-		p.z[i] = 1 / float64(len(p.z))
+	for i := range p.nz {
+		p.z[i] = 1 / float64(p.nz)
 	}
-	if p.nz == 0 {
-		copy(p.z, p.prob.Prior)
-	}
+	copy(p.z[p.nz:], p.prob.Prior)
 	if err := p.measure(); err != nil {
 		return err
 	}

@@ -112,22 +112,32 @@ func (l *Link) backsolve(v []float64) {
 	}
 }
 
-// sweeps of refinement in Solve.
-const sweeps = 2
+// sweeps of refinement in Solve at most, until what is left of the largest right-hand side is
+// below refined.
+const (
+	sweeps  = 2
+	refined = 1e-13
+)
 
 // Solve returns the solution for l.RHS and r_k, in l.Sol and the number.
 func (l *Link) Solve(rk float64) (dk float64) {
 	clear(l.sol)
-	for range 1 + sweeps {
+	most := max(floats.Norm(l.RHS, math.Inf(1)), math.Abs(rk))
+	for i := range 1 + sweeps {
 		// What sol and dk leave of the right-hand sides.
-		for i, at := range l.At {
-			l.fix[at] = l.RHS[i]
+		for j, at := range l.At {
+			l.fix[at] = l.RHS[j]
 		}
 		rest := rk
-		dense.AddSymmetric(-1, l.Q.N, l.Q.Data, l.ends, l.sol, l.fix)
+		if i > 0 {
+			dense.AddSymmetric(-1, l.Q.N, l.Q.Data, l.ends, l.sol, l.fix)
+		}
 		for _, i := range l.At[l.n:] {
 			l.fix[i] -= dk
 			rest -= l.sol[i]
+		}
+		if i > 0 && max(floats.Norm(l.fix, math.Inf(1)), math.Abs(rest)) <= refined*most {
+			break
 		}
 		// The correction without dk, then the dk that closes the last row.
 		l.backsolve(l.fix)
