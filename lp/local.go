@@ -33,6 +33,8 @@ const (
 	// the share linked of those of a dense one, linkTime of that time each.
 	columnsLeft, columnWork, columnTime = 0.16, 30, 16 * time.Nanosecond
 	linked, linkTime                    = 0.4, 0.05
+	// iterations by columns are so many times those by inputs.
+	iterations = 4
 	// With a channel at hand columnsLeft is channelLeft, the multiplications are fewLinked at most,
 	// and inputs that lose less than the share 1 - slackLoss of the bound have no loss rows: the
 	// losses of all of them get the weight slackWeight. Less lets some lose more than all others
@@ -60,13 +62,33 @@ func (g *merged) quickByInput(each float64) bool {
 	return each <= mostLocal*m && localWork*math.Pow(n, 1.5)*math.Pow(each, 3) <= most
 }
 
-// quickByColumn is the same by columns, which have each*n/m inputs. The linking system has n rows and as
-// many more as there are losses of their own, of which a local program links some. It must take half
-// of what the whole program does, where that fits, and end within the time limit: what it has before
-// says little.
-func (g *merged) quickByColumn(each float64, rows int, most float64) bool {
+// columnsWork are the multiplications for the columns, each*n/m inputs in one, and for the linking
+// system if it is dense, of n rows and as many more as there are losses of their own.
+func (g *merged) columnsWork(each float64, rows int) (columns, link float64) {
 	n, m, k := float64(g.n), float64(g.m), float64(g.n+rows)
-	columns, link := float64(columnWork*each*each*n*n)/m, k*k*k/6
+	return float64(columnWork*each*each*n*n) / m, k * k * k / 6
+}
+
+// slowByInput tells whether the next relaxation by inputs takes longer than a program by columns: that
+// has some three times as many iterations.
+func (g *merged) slowByInput() bool {
+	each := float64(g.m)
+	if g.prog.Support != nil {
+		entries := 0
+		for _, list := range g.prog.Support {
+			entries += len(list)
+		}
+		each = float64(entries) / float64(g.n)
+	}
+	columns, link := g.columnsWork(each, int(mostRows*float64(g.n)))
+	return g.plan.Work() > iterations*(columns+linked*link)
+}
+
+// quickByColumn is the same by columns, which take half of what the whole program does, where that fits, and
+// end within the time limit: what they have before says little.
+func (g *merged) quickByColumn(each float64, rows int, most float64) bool {
+	n, m := float64(g.n), float64(g.m)
+	columns, link := g.columnsWork(each, rows)
 	if g.fits(ipm.LazyBytes(g.n, g.m, g.n, g.n*g.m)) == nil {
 		most = min(most, (float64(columnWork*n*n)*m+8*n*n*n/6)/2)
 	}

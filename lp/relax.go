@@ -65,9 +65,11 @@ func (g *merged) relax(s *Solution, began time.Time) (err error) {
 		if g.plan, err = ipm.Prepare(g.ctx, &g.prog); err != nil {
 			return err
 		}
-		if quick := g.plan.Kind == ipm.ByInput || g.prog.Inputs <= lazySize; !quick || g.fits(g.plan.Bytes()) != nil {
-			_, err := g.goOn(s, res, x, began)
-			return err
+		quick := g.plan.Kind == ipm.ByInput || g.prog.Inputs <= lazySize
+		if quick = quick && g.fits(g.plan.Bytes()) == nil; !quick || x != nil && g.slowByInput() {
+			if done, err := g.goOn(s, res, x, began); !quick || done || err != nil {
+				return err
+			}
 		}
 		res = g.run(s, tolerance, began)
 		if x, err = g.conclude(s, res, decay); err != nil {
@@ -87,11 +89,6 @@ func (g *merged) relax(s *Solution, began time.Time) (err error) {
 		added, err := g.add(res.X, x, math.Ldexp(s.DualBound, -g.exp)*level)
 		if err != nil || added == 0 && tolerance == finest {
 			return err
-		}
-		if g.prog.Support != nil {
-			if done, err := g.goOn(s, res, x, began); done || err != nil {
-				return err
-			}
 		}
 		last, before = s.Gap, last
 		tolerance = max(finest, min(tolerance, s.Gap/8))
