@@ -2,6 +2,7 @@ package lp
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"slices"
 
@@ -18,7 +19,8 @@ const (
 )
 
 // critical proves the bound of the inputs that are critical in res. Fewer inputs only lower the
-// optimum, and all pairs of these are in the program, which a relaxation has not.
+// optimum, and all pairs of these are in the program, which a relaxation has not. There is no error
+// where the context is done, or the program does not fit the memory.
 func (g *merged) critical(s *Solution, res *ipm.Result) error {
 	classes := make([]int, len(g.first))
 	for c := range classes {
@@ -30,12 +32,20 @@ func (g *merged) critical(s *Solution, res *ipm.Result) error {
 		inputs = append(inputs, g.first[c])
 	}
 	net, _, err := metric.FarthestFirst(g.ctx, bounded{g.budget}, min(othersCritical, g.n), inputs[0])
-	if err != nil {
-		return err
+	if err == nil {
+		inputs = append(inputs, net...)
+		slices.Sort(inputs)
+		err = g.prove(s, slices.Compact(inputs))
 	}
-	inputs = append(inputs, net...)
-	slices.Sort(inputs)
-	inputs = slices.Compact(inputs)
+	var most *metric.MemoryError
+	if g.ctx.Err() != nil || errors.As(err, &most) {
+		return nil
+	}
+	return err
+}
+
+// prove is critical for the inputs given.
+func (g *merged) prove(s *Solution, inputs []int) error {
 	e := &extension{problem: g.problem, s: s, anchors: len(inputs)}
 	slack := 0.0
 	if g.m > patchOutputs*len(inputs) {
@@ -45,6 +55,6 @@ func (g *merged) critical(s *Solution, res *ipm.Result) error {
 	if err := g.ctx.Err(); err != nil {
 		return err
 	}
-	_, err = e.some(inputs, outputs, slack, criticalShare*g.o.Tolerance)
+	_, err := e.some(inputs, outputs, slack, criticalShare*g.o.Tolerance)
 	return err
 }

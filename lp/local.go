@@ -33,7 +33,7 @@ const (
 	// the share linked of those of a dense one, linkTime of that time each.
 	columnsLeft, columnWork, columnTime = 0.16, 30, 16 * time.Nanosecond
 	linked, linkTime                    = 0.4, 0.05
-	// iterations by columns are so many times those by inputs.
+	// By columns there are iterations times as many iterations as by inputs.
 	iterations = 4
 	// With a channel at hand columnsLeft is channelLeft, the multiplications are fewLinked at most,
 	// and inputs that lose less than the share 1 - slackLoss of the bound have no loss rows: the
@@ -69,8 +69,7 @@ func (g *merged) columnsWork(each float64, rows int) (columns, link float64) {
 	return float64(columnWork*each*each*n*n) / m, k * k * k / 6
 }
 
-// slowByInput tells whether the next relaxation by inputs takes longer than a program by columns: that
-// has some three times as many iterations.
+// slowByInput tells whether the next relaxation by inputs takes longer than a program by columns.
 func (g *merged) slowByInput() bool {
 	each := float64(g.m)
 	if g.prog.Support != nil {
@@ -84,8 +83,9 @@ func (g *merged) slowByInput() bool {
 	return g.plan.Work() > iterations*(columns+linked*link)
 }
 
-// quickByColumn is the same by columns, which take half of what the whole program does, where that fits, and
-// end within the time limit: what they have before says little.
+// quickByColumn tells whether columns with all pairs are worth while: they must take half of what the
+// whole program does, where that fits, and end within the time limit, as what they have before says
+// little.
 func (g *merged) quickByColumn(each float64, rows int, most float64) bool {
 	n, m := float64(g.n), float64(g.m)
 	columns, link := g.columnsWork(each, rows)

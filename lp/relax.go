@@ -96,8 +96,8 @@ func (g *merged) relax(s *Solution, began time.Time) (err error) {
 	return nil
 }
 
-// goOn goes on by columns, from a relaxation and the private channel x if there are any, and then with
-// the bound of what is critical in it. It tells whether that is worth while. Inputs are not merged then.
+// goOn goes on by columns where that is worth while, which it tells. After a relaxation, whose private
+// channel is x, it takes the bound of what is critical there, and no inputs are merged.
 func (g *merged) goOn(s *Solution, res *ipm.Result, x []float64, began time.Time) (done bool, err error) {
 	if g.o.Prior != nil {
 		return false, nil
@@ -108,7 +108,7 @@ func (g *merged) goOn(s *Solution, res *ipm.Result, x []float64, began time.Time
 	if g.bare || len(g.first) <= mostCritical+othersCritical {
 		return false, nil
 	}
-	if err := g.critical(s, res); err != nil || s.Gap <= g.o.Tolerance {
+	if err := g.critical(s, res); err != nil || s.Gap <= g.o.Tolerance || g.ctx.Err() != nil {
 		return true, err
 	}
 	h := g.merge(0)
