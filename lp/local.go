@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/metricdp/metricdp/internal/direct"
 	"github.com/metricdp/metricdp/internal/directed"
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/heap"
@@ -30,8 +29,20 @@ const (
 	mostWork, localWork = 2e11, 6
 	// The same by columns, where outputs are many: columnsLeft is the share of the tolerance that
 	// the entries left out may cost, columnWork a^2 the multiplications for a column of a entries,
-	// and columnTime what one of them takes in all iterations, on two cores.
+	// and columnTime what one of them takes in all iterations, on two cores. The linking system takes
+	// the share linked of those of a dense one, linkTime of that time each.
 	columnsLeft, columnWork, columnTime = 0.16, 30, 16 * time.Nanosecond
+	linked, linkTime                    = 0.4, 0.05
+	// By columns there are iterations times as many iterations as by inputs.
+	iterations = 4
+	// With a channel at hand columnsLeft is channelLeft, the multiplications are fewLinked at most,
+	// and inputs that lose less than the share 1 - slackLoss of the bound have no loss rows: the
+	// losses of all of them get the weight slackWeight. Less lets some lose more than all others
+	// (5,041 x 100: by 1.5 per cent), more costs V slackWeight / 200.
+	channelLeft, fewLinked           = 0.1, 6e10
+	slackLoss, mostRows, slackWeight = 0.12, 0.34, 0.02
+	// channelShare of the tolerance is for that program's loss, the rest for envelopes.
+	channelShare = 0.4
 	// trusted is the decay up to which its channel is taken as it is: see clip.
 	trusted = 3
 	// suppliers are looked at where a cost is below its price.
@@ -51,79 +62,144 @@ func (g *merged) quickByInput(each float64) bool {
 	return each <= mostLocal*m && localWork*math.Pow(n, 1.5)*math.Pow(each, 3) <= most
 }
 
-// quickByColumn is the same by columns, which have each*n/m inputs. The linking system has 2 n rows.
-// It must take half of what the whole program does, where that fits, and end within the time limit:
-// what it has before says little.
-func (g *merged) quickByColumn(each float64) bool {
-	n, m := float64(g.n), float64(g.m)
-	work := func(each float64) float64 { return float64(columnWork*each*each*n*n)/m + 8*n*n*n/6 }
-	most := min(mostWork, float64(g.left()-g.kept)/float64(columnTime))
-	if g.fits(ipm.LazyBytes(g.n, g.m, g.n, g.n*g.m)) == nil {
-		most = min(most, work(m)/2)
+// columnsWork are the multiplications for the columns, each*n/m inputs in one, and for the linking
+// system if it is dense, of n rows and as many more as there are losses of their own.
+func (g *merged) columnsWork(each float64, rows int) (columns, link float64) {
+	n, m, k := float64(g.n), float64(g.m), float64(g.n+rows)
+	return float64(columnWork*each*each*n*n) / m, k * k * k / 6
+}
+
+// slowByInput tells whether the next relaxation by inputs takes longer than a program by columns.
+func (g *merged) slowByInput() bool {
+	each := float64(g.m)
+	if g.prog.Support != nil {
+		entries := 0
+		for _, list := range g.prog.Support {
+			entries += len(list)
+		}
+		each = float64(entries) / float64(g.n)
 	}
-	return work(each) <= most
+	columns, link := g.columnsWork(each, int(mostRows*float64(g.n)))
+	return g.plan.Work() > iterations*(columns+linked*link)
+}
+
+// quickByColumn tells whether columns with all pairs are worth while: they must take half of what the
+// whole program does, where that fits, and end within the time limit, as what they have before says
+// little.
+func (g *merged) quickByColumn(each float64, rows int, most float64) bool {
+	n, m := float64(g.n), float64(g.m)
+	columns, link := g.columnsWork(each, rows)
+	if g.fits(ipm.LazyBytes(g.n, g.m, g.n, g.n*g.m)) == nil {
+		most = min(most, (float64(columnWork*n*n)*m+8*n*n*n/6)/2)
+	}
+	return columns+linked*link <= most && (columns+float64(linkTime*link))*float64(columnTime) <= float64(g.left()-g.kept)
 }
 
 // byColumns improves s by a local program with all pairs, imposed as they are needed, of columns
-// with few of the inputs. Each column is factored with these: many outputs cost as many times
-// more, where by inputs they cost their cube.
-func (g *merged) byColumns(s *Solution, began time.Time) error {
-	if !g.quickByColumn(0) {
-		return nil
+// with few of the inputs, and tells whether it is worth while. Each column is factored with these: many
+// outputs cost as many times more, where by inputs they cost their cube.
+//
+// A private channel x, where there is one, tells what entries matter and which losses may be the
+// largest. The bound is then that of some inputs: see critical.
+func (g *merged) byColumns(s *Solution, x []float64, began time.Time) (done bool, err error) {
+	left, work, rows := columnsLeft, mostWork, g.n
+	if x != nil {
+		left, work = channelLeft, fewLinked
+		defer func() { g.prog.Class, g.prog.Loss, g.prog.Prior = g.class, g.scaled, g.o.Prior }()
+		rows = g.weigh(g.lost(x), math.Ldexp(s.DualBound, -g.exp))
 	}
-	most := float64(columnsLeft*g.o.Tolerance) * math.Ldexp(s.Objective, -g.exp)
-	support, decay := g.support(func(sum float64) float64 { return most * sum }, g.quickByColumn)
+	quick := func(each float64) bool { return g.quickByColumn(each, rows, work) }
+	if !quick(0) {
+		return false, nil
+	}
+	most := float64(left*g.o.Tolerance) * math.Ldexp(s.Objective, -g.exp)
+	support, decay := g.support(x, func(sum float64) float64 { return most * sum }, quick)
 	return g.solveColumns(s, support, decay, began)
 }
 
-// solveColumns is byColumns with a support. It does nothing without one, or where that does not fit
-// or has inputs that no pair ties to others.
-func (g *merged) solveColumns(s *Solution, support [][]int32, decay []float64, began time.Time) (err error) {
+// weigh orders the losses: first those of inputs that lose about the bound or more, not too many,
+// whose number it returns, then those of the others, which get weights.
+func (g *merged) weigh(loss []float64, bound float64) (rows int) {
+	least := slices.Sorted(slices.Values(loss))[g.n-1-int(mostRows*float64(g.n))]
+	var class, slack []int
+	for u, l := range loss {
+		if l > max(least, (1-slackLoss)*bound) {
+			class = append(class, u)
+		} else {
+			slack = append(slack, u)
+		}
+	}
+	rows = len(class)
+	g.prog.Class, g.prog.Loss = append(class, slack...), make([]float64, 0, g.n*g.m)
+	for w := range g.m {
+		for _, u := range g.prog.Class {
+			g.prog.Loss = append(g.prog.Loss, g.scaled[w*g.n+u])
+		}
+	}
+	g.prog.Prior = slices.Repeat([]float64{slackWeight / float64(g.n)}, len(slack))
+	return rows
+}
+
+// solveColumns is byColumns with a support. It does nothing without one, or where that does not fit.
+func (g *merged) solveColumns(s *Solution, support [][]int32, decay []float64, began time.Time) (done bool, err error) {
 	entries := 0
 	for _, list := range support {
 		entries += len(list)
 	}
 	if support == nil || g.fits(ipm.LazyBytes(g.n, g.m, g.n, entries)) != nil {
-		return nil
+		return false, nil
 	}
-	if g.prog.Pairs, err = direct.Pairs(g.ctx, g.prog.Budget, g.o.Workers); err != nil || !paired(g.prog.Pairs, support) {
-		return err
+	if g.prog.Pairs, err = g.sharing(support); err != nil {
+		return false, err
 	}
 	g.prog.Support = support
 	if g.plan, err = ipm.Lazily(g.ctx, &g.prog); err != nil {
-		return err
+		return false, err
 	}
-	_, err = g.conclude(s, g.run(s, g.o.Tolerance/2, began), decay)
-	return err
+	tolerance, weighed := g.o.Tolerance/2, len(g.prog.Prior) > 0
+	if weighed {
+		tolerance = channelShare * g.o.Tolerance
+	}
+	res := g.run(s, tolerance, began)
+	if _, err = g.conclude(s, res, decay); err == nil && weighed && s.Gap > g.o.Tolerance {
+		err = g.critical(s, res)
+	}
+	return true, err
 }
 
-// paired tells whether every input of a support, ascending, is in a pair of two of them.
-func paired(pairs, support [][]int32) bool {
-	for _, list := range support {
-		has, tied := make([]bool, len(pairs)), make([]bool, len(pairs))
+// sharing lists the pairs of inputs that are in one column of a support.
+func (g *merged) sharing(support [][]int32) ([][]int32, error) {
+	of := make([][]int, g.n) // the columns of an input
+	for w, list := range support {
 		for _, u := range list {
-			has[u] = true
-		}
-		for _, u := range list {
-			for _, v := range pairs[u] {
-				if has[v] {
-					tied[u], tied[v] = true, true
-				}
-			}
-			if !tied[u] {
-				return false
-			}
+			of[u] = append(of[u], w)
 		}
 	}
-	return true
+	pairs := make([][]int32, g.n)
+	return pairs, parallel.Chunks(g.ctx, g.n, 16, g.o.Workers, nil, func(_, lo, hi int) {
+		shares := make([]bool, g.n)
+		for u := lo; u < hi; u++ {
+			clear(shares)
+			for _, w := range of[u] {
+				for _, v := range support[w] {
+					shares[v] = true
+				}
+			}
+			for v := u + 1; v < g.n; v++ {
+				if shares[v] {
+					pairs[u] = append(pairs[u], int32(v))
+				}
+			}
+		}
+	})
 }
 
 // support lists for every output the inputs that a local relaxation has, nil where that
 // is all of them or where it is not quick with so many, and decay[w*n+u], the budget between u
 // and those where w is the best output. An input leaves out the outputs that cost it least, but
-// what is wanted: at most so much in all if they decay by exp(-e), whose sum over its outputs most is
-// given.
-func (g *merged) support(most func(sum float64) float64, quick func(each float64) bool) (support [][]int32, decay []float64) {
+// what is wanted: at most so much in all under the channel x, or where that is nil if they decay by
+// exp(-e), whose sum over its outputs most is given.
+func (g *merged) support(x []float64, most func(sum float64) float64, quick func(each float64) bool) (support [][]int32, decay []float64) {
 	n, m := g.n, g.m
 	if len(g.first) < n || g.o.Prior != nil {
 		return nil, nil
@@ -151,8 +227,12 @@ func (g *merged) support(most func(sum float64) float64, quick func(each float64
 			norm := 0.0
 			for w, e := range least {
 				decay[w*n+u] = e
-				norm += math.Exp(-e)
-				least[w] = math.Exp(-e) * g.scaled[w*n+u]
+				q := math.Exp(-e)
+				if x != nil {
+					q = x[w*n+u]
+				}
+				norm += q
+				least[w] = q * g.scaled[w*n+u]
 			}
 			slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(least[a], least[b]), cmp.Compare(a, b)) })
 			sum, most := 0.0, most(norm)

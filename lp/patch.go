@@ -52,12 +52,18 @@ func (e *extension) patch(center int, worst float64) error {
 	if whole {
 		tolerance = wholeTolerance
 	}
+	s, err := e.some(inputs, outputs, slack, tolerance)
+	if s != nil && whole {
+		e.whole = kernel.NewBase(inputs, s.Channel)
+	}
+	return err
+}
+
+// some solves the program of some inputs and outputs, and keeps its bound where it is the best.
+func (e *extension) some(inputs, outputs []int, slack, tolerance float64) (*Solution, error) {
 	s, err := e.solvePatch(inputs, outputs, tolerance)
 	if s == nil {
-		return err
-	}
-	if whole {
-		e.whole = kernel.NewBase(inputs, s.Channel)
+		return nil, err
 	}
 	bound, prior := e.proved(s, inputs, outputs, slack)
 	weights := make([]float64, e.n)
@@ -65,7 +71,7 @@ func (e *extension) patch(center int, worst float64) error {
 		weights[x] = prior[i]
 	}
 	e.s.prove(bound, boundByPatch, weights)
-	return nil
+	return s, nil
 }
 
 // solvePatch solves the local program, that of some inputs and outputs.

@@ -54,25 +54,33 @@ func (g *merged) relax(s *Solution, began time.Time) (err error) {
 	finest := g.o.Tolerance / 2
 	tolerance := max(relaxedTolerance, finest)
 	last, before := math.Inf(1), math.Inf(1) // the gaps after the last round and the one before
+	var res *ipm.Result
+	var x []float64
 	for range mostRelaxed {
 		var decay []float64
 		if g.work() >= longWork {
 			most := leftShare * min(s.Gap, mostLeftOut) * math.Ldexp(s.DualBound, -g.exp)
-			g.prog.Support, decay = g.support(func(float64) float64 { return most }, g.quickByInput)
+			g.prog.Support, decay = g.support(nil, func(float64) float64 { return most }, g.quickByInput)
 		}
 		if g.plan, err = ipm.Prepare(g.ctx, &g.prog); err != nil {
 			return err
 		}
-		if quick := g.plan.Kind == ipm.ByInput || g.prog.Inputs <= lazySize; !quick || g.fits(g.plan.Bytes()) != nil {
-			return g.byColumns(s, began)
+		quick := g.plan.Kind == ipm.ByInput || g.prog.Inputs <= lazySize
+		if quick = quick && g.fits(g.plan.Bytes()) == nil; !quick || x != nil && g.slowByInput() {
+			if done, err := g.goOn(s, res, x, began); !quick || done || err != nil {
+				return err
+			}
 		}
-		res := g.run(s, tolerance, began)
-		x, err := g.conclude(s, res, decay)
-		if err != nil {
+		res = g.run(s, tolerance, began)
+		if x, err = g.conclude(s, res, decay); err != nil {
 			return err
 		}
-		if s.Gap <= g.o.Tolerance || g.ctx.Err() != nil || s.Gap > max(mostLeft*before, float64(inReach*g.o.Tolerance)) {
+		if s.Gap <= g.o.Tolerance || g.ctx.Err() != nil {
 			return nil
+		}
+		if s.Gap > max(mostLeft*before, float64(inReach*g.o.Tolerance)) {
+			_, err := g.goOn(s, res, x, began)
+			return err
 		}
 		level := 1 + float64(above*g.o.Tolerance)
 		if g.prog.Support != nil {
@@ -88,16 +96,59 @@ func (g *merged) relax(s *Solution, began time.Time) (err error) {
 	return nil
 }
 
-// conclude keeps the bound of a relaxation, and its channel made private, which it returns. With
-// the decay of a local one its prices are completed, and its channel is clipped.
-func (g *merged) conclude(s *Solution, res *ipm.Result, decay []float64) (x []float64, err error) {
-	x = slices.Clone(res.X)
-	if decay != nil {
-		if err := cmp.Or(g.complete(res), g.clip(x, decay)); err != nil {
-			return nil, err
+// goOn goes on by columns where that is worth while, which it tells. After a relaxation, whose private
+// channel is x, it takes the bound of what is critical there, and no inputs are merged.
+func (g *merged) goOn(s *Solution, res *ipm.Result, x []float64, began time.Time) (done bool, err error) {
+	if g.o.Prior != nil {
+		return false, nil
+	}
+	if x == nil {
+		return g.byColumns(s, nil, began)
+	}
+	if g.bare || len(g.first) <= mostCritical+othersCritical {
+		return false, nil
+	}
+	if err := g.critical(s, res); err != nil || s.Gap <= g.o.Tolerance || g.ctx.Err() != nil {
+		return true, err
+	}
+	h := g.merge(0)
+	if len(h.first) < g.n {
+		return false, nil
+	}
+	h.prog.Budget, h.prog.Pairs, h.wanted = h.budget, g.prog.Pairs, g.wanted
+	if k := g.prog.Inputs; k < g.n {
+		if h.prog.Pairs, err = direct.Nearly(g.ctx, h.budget, nearly, g.o.Workers); err != nil {
+			return false, err
+		}
+		merged := x
+		x, h.wanted = make([]float64, 0, g.n*g.m), make([][]int32, g.m)
+		for w := range g.m {
+			for _, c := range g.class {
+				x = append(x, merged[w*k+c])
+			}
 		}
 	}
-	s.raise(g, res)
+	return h.byColumns(s, x, began)
+}
+
+// conclude keeps the bound of a relaxation, and its channel made private, which it returns. With
+// the decay of a local one its prices are completed, and its channel is clipped. There is no bound
+// where losses are weighed.
+func (g *merged) conclude(s *Solution, res *ipm.Result, decay []float64) (x []float64, err error) {
+	x = slices.Clone(res.X)
+	weighed := len(g.prog.Prior) > len(g.o.Prior)
+	if decay != nil && !weighed {
+		err = g.complete(res)
+	}
+	if decay != nil {
+		err = cmp.Or(err, g.clip(x, decay))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !weighed {
+		s.raise(g, res)
+	}
 	private, err := g.envelopes(x)
 	if err != nil || !private {
 		return x, err
@@ -113,14 +164,7 @@ func (g *merged) conclude(s *Solution, res *ipm.Result, decay []float64) (x []fl
 // must then too.
 func (g *merged) add(x, private []float64, most float64) (added int, err error) {
 	k := g.prog.Inputs
-	loss := make([]float64, k)
-	for i, c := range g.class {
-		l := 0.0
-		for w := range g.m {
-			l += float64(private[w*k+c] * g.scaled[w*g.n+i])
-		}
-		loss[c] = max(loss[c], l)
-	}
+	loss := g.lost(private)
 	if g.o.Prior != nil { // all inputs count
 		most = 0
 	}
@@ -159,6 +203,20 @@ func (g *merged) add(x, private []float64, most float64) (added int, err error) 
 		}
 	}
 	return added, nil
+}
+
+// lost are the losses of the classes of inputs under x, for each that of the input that loses most.
+func (g *merged) lost(x []float64) []float64 {
+	k := g.prog.Inputs
+	loss := make([]float64, k)
+	for i, c := range g.class {
+		l := 0.0
+		for w := range g.m {
+			l += float64(x[w*k+c] * g.scaled[w*g.n+i])
+		}
+		loss[c] = max(loss[c], l)
+	}
+	return loss
 }
 
 // factors are exp(-e) for the budgets e of an input, less the margin.

@@ -11,6 +11,7 @@ package dense
 
 import (
 	"context"
+	"slices"
 
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -60,10 +61,28 @@ func Part(n int, a []float64, i, j, rows, cols int) blas64.General {
 	return blas64.General{Rows: rows, Cols: cols, Stride: n, Data: a[min(len(a), i*n+j):]}
 }
 
+// Ends are, for every row of an upper triangle, the column from which on it is 0, and so are all
+// rows above: they never fall. nil: nothing is known to be 0. A factor has the ends of its matrix.
+type Ends []int
+
+// After is the end of a row of n columns.
+func (e Ends) After(row, n int) int {
+	if e == nil {
+		return n
+	}
+	return e[row]
+}
+
+// first is the first row that may be more than 0 in the column.
+func (e Ends) first(column int) int {
+	at, _ := slices.BinarySearch(e, column+1)
+	return at
+}
+
 // Cholesky overwrites the upper triangle of a symmetric matrix with its factor U, a = U'U. It
 // reports a matrix that is not positive definite to working precision. The error is the context's.
-func Cholesky(ctx context.Context, n int, a []float64) (ok bool, err error) {
-	return Signed(ctx, n, n, n, a, 0)
+func Cholesky(ctx context.Context, n int, a []float64, ends Ends) (ok bool, err error) {
+	return signed(ctx, n, n, n, a, ends, 0)
 }
 
 // Signed overwrites the first p rows of the upper triangle of a symmetric matrix of
@@ -71,6 +90,10 @@ func Cholesky(ctx context.Context, n int, a []float64) (ok bool, err error) {
 // Some of what is below the diagonal changes, too. It reports a pivot of the wrong sign. The
 // error is the context's.
 func Signed(ctx context.Context, x, p, n int, a []float64, workers int) (ok bool, err error) {
+	return signed(ctx, x, p, n, a, nil, workers)
+}
+
+func signed(ctx context.Context, x, p, n int, a []float64, ends Ends, workers int) (ok bool, err error) {
 	bl := blasgonum.Implementation{}
 	for lo, hi := 0, 0; lo < p; lo = hi {
 		end, plus := x, lo // plus rows above have D = 1
@@ -82,8 +105,8 @@ func Signed(ctx context.Context, x, p, n int, a []float64, workers int) (ok bool
 		// reduce subtracts what the rows above have at columns [from, to) of rows row
 		// to row+rows, and changes the sign where D is -1.
 		reduce := func(row, rows, from, to int) {
-			c := Part(n, a, row, from, rows, to-from)
-			AddProduct(blas.Trans, -1, Part(n, a, 0, row, plus, rows), Part(n, a, 0, from, plus, to-from), c)
+			c, first := Part(n, a, row, from, rows, to-from), min(ends.first(from), plus)
+			AddProduct(blas.Trans, -1, Part(n, a, first, row, plus-first, rows), Part(n, a, first, from, plus-first, to-from), c)
 			AddProduct(blas.Trans, 1, Part(n, a, plus, row, lo-plus, rows), Part(n, a, plus, from, lo-plus, to-from), c)
 			for r := 0; lo >= x && r < rows; r++ {
 				floats.Scale(-1, c.Data[r*n:][:c.Cols])
@@ -95,7 +118,7 @@ func Signed(ctx context.Context, x, p, n int, a []float64, workers int) (ok bool
 		if _, ok := lapack64.Potrf(blas64.Symmetric{N: k, Stride: n, Uplo: blas.Upper, Data: a[lo*n+lo:]}); !ok {
 			return false, ctx.Err()
 		}
-		err := parallel.Chunks(ctx, n-hi, columns, workers, nil, func(_, from, to int) {
+		err := parallel.Chunks(ctx, ends.After(hi-1, n)-hi, columns, workers, nil, func(_, from, to int) {
 			from, to = hi+from, hi+to
 			reduce(lo, k, from, to)
 			for r := lo; r < hi; r += few {
@@ -130,7 +153,7 @@ func Factorize(ctx context.Context, n int, a []float64, fill func(a []float64) e
 	for i := range n {
 		f.norm = max(f.norm, floats.Norm(a[i*n:(i+1)*n], 1))
 	}
-	if ok, err := Cholesky(ctx, n, a); ok || err != nil {
+	if ok, err := Cholesky(ctx, n, a, nil); ok || err != nil {
 		return f, err
 	}
 	if err := fill(a); err != nil {
@@ -224,7 +247,7 @@ const rows = 32
 
 // Forward overwrites v[:p] with the solution z of U'z = v for the first p columns of an upper
 // trapezoid U of p rows and n columns, and subtracts from v[p:n] what the others of U'z are.
-func Forward(p, n int, a, v []float64) {
+func Forward(p, n int, a []float64, ends Ends, v []float64) {
 	bl := blasgonum.Implementation{}
 	for lo := 0; lo < p; lo += rows {
 		hi := min(lo+rows, p)
@@ -233,19 +256,19 @@ func Forward(p, n int, a, v []float64) {
 			v[q] /= row[q]
 			bl.Daxpy(hi-q-1, -v[q], row[q+1:], 1, v[q+1:], 1)
 		}
-		if hi < n {
-			bl.Dgemv(blas.Trans, hi-lo, n-hi, -1, a[lo*n+hi:], n, v[lo:], 1, 1, v[hi:], 1)
+		if end := ends.After(hi-1, n); hi < end {
+			bl.Dgemv(blas.Trans, hi-lo, end-hi, -1, a[lo*n+hi:], n, v[lo:], 1, 1, v[hi:], 1)
 		}
 	}
 }
 
 // Backward overwrites v[:p] with the solution x of U (x, v[p:n]) = v[:p].
-func Backward(p, n int, a, v []float64) {
+func Backward(p, n int, a []float64, ends Ends, v []float64) {
 	bl := blasgonum.Implementation{}
 	for hi := p; hi > 0; {
 		lo := (hi - 1) / rows * rows
-		if hi < n {
-			bl.Dgemv(blas.NoTrans, hi-lo, n-hi, -1, a[lo*n+hi:], n, v[hi:], 1, 1, v[lo:], 1)
+		if end := ends.After(hi-1, n); hi < end {
+			bl.Dgemv(blas.NoTrans, hi-lo, end-hi, -1, a[lo*n+hi:], n, v[hi:], 1, 1, v[lo:], 1)
 		}
 		for q := hi - 1; q >= lo; q-- {
 			row := a[q*n:]
@@ -256,7 +279,7 @@ func Backward(p, n int, a, v []float64) {
 }
 
 // AddSymmetric adds alpha A x to y, A being given by its upper triangle.
-func AddSymmetric(alpha float64, n int, a, x, y []float64) {
+func AddSymmetric(alpha float64, n int, a []float64, ends Ends, x, y []float64) {
 	bl := blasgonum.Implementation{}
 	for lo := 0; lo < n; lo += rows {
 		hi := min(lo+rows, n)
@@ -266,8 +289,9 @@ func AddSymmetric(alpha float64, n int, a, x, y []float64) {
 			bl.Daxpy(hi-q-1, alpha*x[q], row[q+1:], 1, y[q+1:], 1)
 		}
 		// Once there and once back, while a piece is in the cache.
-		for j := hi; j < n; j += columns {
-			k := min(columns, n-j)
+		end := ends.After(hi-1, n)
+		for j := hi; j < end; j += columns {
+			k := min(columns, end-j)
 			bl.Dgemv(blas.NoTrans, hi-lo, k, alpha, a[lo*n+j:], n, x[j:], 1, 1, y[lo:], 1)
 			bl.Dgemv(blas.Trans, hi-lo, k, alpha, a[lo*n+j:], n, x[lo:], 1, 1, y[j:], 1)
 		}

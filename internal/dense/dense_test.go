@@ -140,7 +140,7 @@ func TestTriangular_IsGonums(t *testing.T) {
 			x[i] = float64(i%5) - 2
 		}
 		y := slices.Repeat([]float64{1}, n)
-		AddSymmetric(.5, n, a, x, y)
+		AddSymmetric(.5, n, a, nil, x, y)
 		var want mat.VecDense
 		want.MulVec(m, mat.NewVecDense(n, x))
 		for i := range y {
@@ -155,7 +155,7 @@ func TestTriangular_IsGonums(t *testing.T) {
 			z.MulVec(u, mat.NewVecDense(n, x))
 			b.MulVec(u.T(), &z)
 			v := slices.Clone(b.RawVector().Data)
-			Forward(p, n, a, v)
+			Forward(p, n, a, nil, v)
 			for i := range p {
 				if w := z.AtVec(i); math.Abs(v[i]-w) > 1e-12*float64(n) {
 					t.Fatalf("n = %d, p = %d: forward[%d] = %v, want %v", n, p, i, v[i], w)
@@ -171,11 +171,62 @@ func TestTriangular_IsGonums(t *testing.T) {
 				}
 			}
 			copy(v[p:], x[p:])
-			Backward(p, n, a, v)
+			Backward(p, n, a, nil, v)
 			for i := range v {
 				if math.Abs(v[i]-x[i]) > 1e-12*float64(n) {
 					t.Fatalf("n = %d, p = %d: backward[%d] = %v, want %v", n, p, i, v[i], x[i])
 				}
+			}
+		}
+	}
+}
+
+// A matrix whose rows end has a factor whose rows end there, and what is said of the ends changes
+// no solution and no product.
+func TestEnds_ChangeNothing(t *testing.T) {
+	r := random.Seeded(8)
+	for _, n := range []int{1, 40, 130, 300} {
+		ends, a := make(Ends, n), make([]float64, n*n)
+		end := 0
+		for i := range n {
+			end = max(end, min(n, i+1+r.IntN(1+n/4)))
+			ends[i] = end
+			a[i*n+i] = float64(n)
+			for j := i + 1; j < end; j++ {
+				a[i*n+j] = r.Float64() - .5
+			}
+		}
+		x := make([]float64, n)
+		for i := range x {
+			x[i] = r.Float64()
+		}
+		whole, part := slices.Clone(a), slices.Clone(a)
+		y, z := slices.Clone(x), slices.Clone(x)
+		AddSymmetric(2, n, a, nil, x, y)
+		AddSymmetric(2, n, a, ends, x, z)
+		for _, f := range []struct {
+			a    []float64
+			ends Ends
+		}{{whole, nil}, {part, ends}} {
+			if !testkit.Must(Cholesky(t.Context(), n, f.a, f.ends)) {
+				t.Fatalf("n = %d: no factor", n)
+			}
+		}
+		for i := range n {
+			for j := i; j < n; j++ {
+				if d := math.Abs(whole[i*n+j] - part[i*n+j]); !(d <= 1e-13*float64(n)) || j >= ends[i] && part[i*n+j] != 0 {
+					t.Fatalf("n = %d: factor [%d, %d] is %v, with ends at %d %v", n, i, j, whole[i*n+j], ends[i], part[i*n+j])
+				}
+			}
+		}
+		u, v := slices.Clone(y), slices.Clone(z)
+		Forward(n, n, whole, nil, u)
+		Backward(n, n, whole, nil, u)
+		Forward(n, n, part, ends, v)
+		Backward(n, n, part, ends, v)
+		for i := range n {
+			if !(math.Abs(y[i]-z[i]) <= 1e-12*float64(n) && math.Abs(u[i]-v[i]) <= 1e-12) {
+				t.Fatalf("n = %d: product %v and %v, solution %v and %v", n, y[i], z[i], u[i], v[i])
 			}
 		}
 	}

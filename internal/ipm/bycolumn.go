@@ -1,10 +1,14 @@
 package ipm
 
 import (
+	"cmp"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/metricdp/metricdp/internal/dense"
+	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/ipm/kkt"
 )
 
@@ -26,11 +30,65 @@ type blocks interface {
 }
 
 func newByColumn(p *point, b blocks) byColumn {
-	e := byColumn{point: p, link: kkt.NewLink(p.n, p.nz), blocks: b, members: make([][]int, p.n), h: make([]float64, len(p.x))}
+	e := byColumn{point: p, link: newLink(p), blocks: b, members: make([][]int, p.n), h: make([]float64, len(p.x))}
 	for i, u := range p.prob.Class[:p.nz] {
 		e.members[u] = append(e.members[u], i)
 	}
 	return e
+}
+
+// newLink returns the linking system of a point. With a Support inputs are only linked with those that
+// they share columns with: in the order of their budgets from one at an end of the space the others
+// are near.
+func newLink(p *point) *kkt.Link {
+	if p.prob.Support == nil {
+		return kkt.NewLink(p.n, p.nz, nil, nil)
+	}
+	far, row := 0, finite.Row(p.prob.Budget, 0, nil)
+	for u, e := range row {
+		if e > row[far] {
+			far = u
+		}
+	}
+	row = finite.Row(p.prob.Budget, far, row)
+	order, place := make([]int, p.n), make([]int, p.n)
+	for u := range order {
+		order[u] = u
+	}
+	slices.SortFunc(order, func(u, v int) int { return cmp.Or(cmp.Compare(row[u], row[v]), cmp.Compare(u, v)) })
+	for i, u := range order {
+		place[u] = i
+	}
+	// The last that an input, or one before it, shares a column with.
+	last := make([]int, p.n)
+	for _, c := range p.places {
+		first, end := p.n, 0
+		for _, u := range c.inputs {
+			first, end = min(first, place[u]), max(end, place[u])
+		}
+		last[first] = max(last[first], end)
+	}
+	of := make([][]int, p.n) // the unknowns of an input
+	for u := range of {
+		of[u] = []int{u}
+	}
+	for i, u := range p.prob.Class[:p.nz] {
+		of[u] = append(of[u], p.n+i)
+	}
+	at, begin, k := make([]int, p.n+p.nz), make([]int, p.n+1), 0
+	for i, u := range order {
+		for _, j := range of[u] {
+			at[j] = k
+			k++
+		}
+		begin[i+1] = k
+	}
+	ends, end := make(dense.Ends, 0, k), 0
+	for i, u := range order {
+		end = max(end, begin[max(i, last[i])+1])
+		ends = append(ends, slices.Repeat([]int{end}, len(of[u]))...)
+	}
+	return kkt.NewLink(p.n, p.nz, at, ends)
 }
 
 // ridge is the first relative growth of the diagonal of an indefinite block.
@@ -57,9 +115,9 @@ func (e *byColumn) factorBlocks(try func(t *task, w int, ridge float64) bool) er
 
 // factorLink adds the diagonal part t/z to the linking system and factors it.
 func (e *byColumn) factorLink() error {
-	n, k := e.n, e.n+e.nz
+	k := e.n + e.nz
 	for i, t := range e.t {
-		e.link.Q.Data[(n+i)*k+n+i] += t / e.z[i]
+		e.link.Q.Data[e.link.At[e.n+i]*(k+1)] += t / e.z[i]
 	}
 	return e.link.Factor(e.ctx)
 }
@@ -141,7 +199,7 @@ func (e *byColumn) solveLink(d *direction, columns bool) bool {
 	if e.nz > 0 {
 		e.total(l.RHS[n:], func(t *task) []float64 { return t.loss })
 		rk = 1
-		for i, z := range e.z {
+		for i, z := range e.z[:e.nz] {
 			l.RHS[n+i] += d.t[i] - e.k + e.loss[i] - d.k - e.t[i]/z*d.z[i]
 			worst = max(worst, math.Abs(l.RHS[n+i])/e.k)
 			rk -= z + d.z[i]

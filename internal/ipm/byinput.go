@@ -35,10 +35,7 @@ func inputPlan(ctx context.Context, p *Problem, r *pairs, most float64) (*byinpu
 		for i, u := range at.inputs {
 			c.Duals, c.At = append(c.Duals, u), append(c.At, int32(i))
 		}
-		if p.duals() == 0 {
-			continue
-		}
-		for k, i := range at.rows {
+		for k, i := range at.firstRows(p.duals()) {
 			c.Duals, c.At = append(c.Duals, int32(r.n)+i), append(c.At, at.home[k])
 		}
 	}
@@ -87,7 +84,7 @@ func (e *inputEngine) factor() error {
 		c.block(x, f.Block(w), e.identity[:c.n], e.identity[c.n:][:c.len()])
 		ties := f.Ties(w)
 		copy(ties, x)
-		for k := range ties[c.n:] { // the loss rows with a dual, all of them or none
+		for k := range ties[c.n:] { // the loss rows with a dual
 			ties[c.n+k] = loss[at.rows[k]] * x[at.home[k]]
 		}
 	})

@@ -1,9 +1,12 @@
 package ipm
 
 import (
+	"cmp"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/metricdp/metricdp/internal/parallel"
 )
 
 // byInverse forms the linking system from the whole inverses of the blocks. Every task
@@ -57,28 +60,33 @@ func (e *byInverse) factorInverses(block func(t *task, w int, ridge float64, inv
 		return err
 	}
 	// The sums of all tasks, in order.
-	n, nz, k := e.n, e.nz, e.n+e.nz
+	n, nz, k, at := e.n, e.nz, e.n+e.nz, e.link.At
 	q := e.link.Q.Data
-	clear(q)
-	for _, sum := range e.sums {
-		if err := e.ctx.Err(); err != nil {
-			return err
-		}
-		for u := range n {
-			row := q[u*k : (u+1)*k]
-			for v := u; v < n; v++ {
-				row[v] += sum.p[u*n+v]
-			}
-			for i, v := range sum.pd[u*nz : (u+1)*nz] {
-				row[n+i] -= v
+	err = parallel.Chunks(e.ctx, k, groupInputs, e.o.Workers, nil, func(_, lo, hi int) { clear(q[lo*k : hi*k]) })
+	if err != nil {
+		return err
+	}
+	// Every entry has one writer.
+	add := func(i int, js []int, c float64, from []float64) {
+		for to, v := range from {
+			if j := js[to]; v != 0 {
+				q[min(i, j)*k+max(i, j)] += c * v
 			}
 		}
-		for i := range nz {
-			row := q[(n+i)*k+n : (n+i+1)*k]
-			for j := i; j < nz; j++ {
-				row[j] += sum.dpd[i*nz+j]
+	}
+	err = parallel.Chunks(e.ctx, n, groupInputs, e.o.Workers, nil, func(_, lo, hi int) {
+		for u := lo; u < hi && e.ctx.Err() == nil; u++ {
+			for _, sum := range e.sums {
+				add(at[u], at[u:n], 1, sum.p[u*n+u:(u+1)*n])
+				add(at[u], at[n:], -1, sum.pd[u*nz:(u+1)*nz])
+				for _, r := range e.members[u] {
+					add(at[n+r], at[n+r:], 1, sum.dpd[r*nz+r:(r+1)*nz])
+				}
 			}
 		}
+	})
+	if err = cmp.Or(err, e.ctx.Err()); err != nil {
+		return err
 	}
 	return e.factorLink()
 }
@@ -87,10 +95,7 @@ func (e *byInverse) factorInverses(block func(t *task, w int, ridge float64, inv
 // loss rows are ascending. scaled is scratch.
 func (e *byInverse) add(sum *inverseSums, scaled []float64, w int) {
 	n, nz, x, c, loss := e.n, e.nz, e.column(e.x, w), &e.places[w], e.lossOf(w)
-	k, inputs, rows := len(c.inputs), c.inputs, c.rows
-	if nz == 0 {
-		rows = nil
-	}
+	k, inputs, rows := len(c.inputs), c.inputs, c.firstRows(nz)
 	lossy, weight := sum.lossy[:len(rows)], sum.weight[:len(rows)]
 	for j, r := range rows {
 		weight[j] = loss[r] * x[c.home[j]]

@@ -65,8 +65,8 @@ func (e *denseEngine) factor() error {
 }
 
 func (e *denseEngine) solveBlock(_ *task, w int, v []float64) {
-	dense.Forward(e.n, e.n, e.factorOf(w), v)
-	dense.Backward(e.n, e.n, e.factorOf(w), v)
+	dense.Forward(e.n, e.n, e.factorOf(w), nil, v)
+	dense.Backward(e.n, e.n, e.factorOf(w), nil, v)
 }
 
 // mirror copies the upper triangle to the lower one, by tiles that stay in the

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -73,6 +75,60 @@ func TestEngines_Agree(t *testing.T) {
 			if share := float64(len(s.lambda)) / 2 / float64(p.Outputs*l.r.len()); kind == Lazy && share > c.share || kind != Lazy && share != 1 {
 				t.Errorf("%s: %v of the pairs", name, share)
 			}
+		}
+	}
+}
+
+// With weights for the last loss rows all engines bracket one optimum of what the largest of the
+// other losses and the weighed ones are together, which is more than either alone would be.
+func TestEngines_WeighTheLastLosses(t *testing.T) {
+	for i, p := range []*Problem{few(square(40, 4), 7), twice(few(grid(7, .5), 5))} {
+		const share = .3
+		loss := p.losses()
+		p.Prior = slices.Repeat([]float64{share / float64(loss/2)}, loss/2)
+		duals, mass := loss-loss/2, 1+floats.Sum(p.Prior)
+		// value is what x is worth: the largest of the first losses and the mean of the others.
+		value := func(x []float64) (most, mean float64) {
+			for i, u := range p.Class {
+				l := 0.0
+				for w := range p.Outputs {
+					l += p.Loss[w*loss+i] * x[w*p.Inputs+u]
+				}
+				if i < duals {
+					most = max(most, l)
+				} else {
+					mean += l * p.Prior[i-duals] / share
+				}
+			}
+			return most, mean
+		}
+		alone := *p
+		alone.Class, alone.Loss, alone.Prior = p.Class[:duals], nil, nil
+		for w := range p.Outputs {
+			alone.Loss = append(alone.Loss, p.Loss[w*loss:w*loss+duals]...)
+		}
+		lower, upper := 0.0, math.Inf(1)
+		for _, kind := range []Kind{Dense, Sparse, ByInput, Lazy} {
+			got := planFor(p, kind).Solve(t.Context(), Settings{Tolerance: 1e-6})
+			most, mean := value(got.X)
+			worth := (most + share*mean) / mass
+			if got.Status != Converged || !(got.Lower <= worth*(1+1e-9) && got.Lower >= worth*(1-2e-6)) {
+				t.Errorf("problem %d, engine %d: %v, %v is proved of %v", i, kind, got.Status, got.Lower, worth)
+			}
+			if sum := floats.Sum(got.Z[:duals]); math.Abs(sum-1) > 1e-6 || !slices.Equal(got.Z[duals:], p.Prior) {
+				t.Errorf("problem %d, engine %d: weights %v", i, kind, got.Z)
+			}
+			lower, upper = max(lower, got.Lower), min(upper, worth)
+		}
+		if lower > upper*(1+1e-9) {
+			t.Errorf("problem %d: the engines find [%v, %v]", i, lower, upper)
+		}
+		// Weights cost the largest loss little, and bring the others down.
+		l := planFor(&alone, Dense)
+		free := l.Solve(t.Context(), Settings{Tolerance: 1e-6})
+		most, mean := value(planFor(p, Dense).Solve(t.Context(), Settings{Tolerance: 1e-6}).X)
+		if _, loose := value(free.X); !(most >= free.Lower && mean < loose && most+share*mean <= free.Upper+share*loose) {
+			t.Errorf("problem %d: [%v, %v] with weights, [%v, %v] without", i, most, mean, free.Upper, loose)
 		}
 	}
 }

@@ -116,7 +116,7 @@ func (l nearPairs) bytes(p *Problem, _ *pairs) float64 {
 			entries += c.n
 		}
 	}
-	return LazyBytes(p.Inputs, p.Outputs, p.losses(), entries)
+	return LazyBytes(p.Inputs, p.Outputs, p.duals(), entries)
 }
 
 // lazyEngine imposes few pairs at first, the same for every column that has all inputs. Each iteration
@@ -277,7 +277,7 @@ func (e *lazyEngine) grow() error {
 	}
 	// Room for them, multipliers and slacks at their new places, and the inverses.
 	rows, factors := e.layout(), e.layoutFactors()
-	e.bytes = lazyBytes(e.n, e.m, e.prob.losses(), float64(rows/2), float64(factors))
+	e.bytes = lazyBytes(e.n, e.m, e.nz, float64(rows/2), float64(factors))
 	if e.o.Fits != nil && !e.o.Fits(e.bytes) {
 		return errRefused
 	}

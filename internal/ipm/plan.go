@@ -75,6 +75,14 @@ func Prepare(ctx context.Context, p *Problem) (*Plan, error) {
 // Bytes is the memory that Prepare took and Solve will take, half more at most.
 func (l *Plan) Bytes() float64 { return l.structure.bytes(l.p, l.r) }
 
+// Work is the number of multiplications of a factorization by inputs, 0 with other engines.
+func (l *Plan) Work() float64 {
+	if by, is := l.structure.(byInputs); is {
+		return by.plan.Work()
+	}
+	return 0
+}
+
 // sparseInput is some bytes for every input: its pairs, the pattern, and the groups
 // that two workers have at hand, see group.
 const sparseInput = 8000
@@ -84,6 +92,6 @@ const sparseInput = 8000
 // x, steps and right-hand sides, 9 m n. The list of pairs is left to the caller:
 // 128 n^2 are enough where none is implied.
 func bytes(n, m, r, pairs, factors, task float64) float64 {
-	size := float64(taskColumns(int(m)))
+	size := float64(taskColumns(int(n), int(m)))
 	return float64(8 * (10*pairs + factors + math.Ceil(m/size)*task + 2*(n+r)*(n+r) + 9*m*n))
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -19,7 +20,7 @@ type point struct {
 	prob *Problem
 	o    Settings
 	n, m int
-	nz   int // loss rows with a dual of their own: none where a prior is given
+	nz   int // loss rows with a dual of their own, the first ones
 	all  *pairs
 	ends [][]end // of all
 
@@ -83,6 +84,12 @@ func newPlaces(p *Problem) []place {
 	return places
 }
 
+// firstRows are the loss rows below nz.
+func (c *place) firstRows(nz int) []int32 {
+	k, _ := slices.BinarySearch(c.rows, int32(nz))
+	return c.rows[:k]
+}
+
 // find writes to at where the place has every input, -1 where it has not.
 func (c *place) find(at []int32) {
 	for u := range at {
@@ -135,7 +142,7 @@ func newPoint(ctx context.Context, l *Plan, o Settings) (*point, engine) {
 		ctx: ctx, prob: q, o: o, n: n, m: m, nz: nz, all: l.r, ends: l.r.ends(),
 		x: vec(last.first + len(last.inputs)), y: vec(n), z: vec(losses), t: vec(nz), sum: vec(n), loss: vec(losses),
 		places: places,
-		tasks:  make([]*task, (m+taskColumns(m)-1)/taskColumns(m)),
+		tasks:  make([]*task, (m+taskColumns(n, m)-1)/taskColumns(n, m)),
 	}
 	for i := range p.tasks {
 		p.tasks[i] = &task{id: i, sum: vec(n), loss: vec(losses), worst: vec(n), plus: vec(n), less: vec(n)}
@@ -169,17 +176,20 @@ func (p *point) layout() (rows int) {
 // Columns are worked on in tasks of at least leastColumns, at most mostTasks of
 // them, in parallel. Each keeps sums of its own, up to four matrices, so that they can
 // be added in a fixed order; above manyColumns, where only sparse factors fit
-// the memory, there are half as many tasks.
+// the memory, there are half as many tasks, and above manyInputs a quarter.
 const (
 	leastColumns = 4
 	mostTasks    = 16
 	manyColumns  = 512
+	manyInputs   = 2048
 )
 
 // taskColumns is the number of columns in a task.
-func taskColumns(outputs int) int {
+func taskColumns(inputs, outputs int) int {
 	tasks := mostTasks
-	if outputs > manyColumns {
+	if inputs > manyInputs {
+		tasks /= 4
+	} else if outputs > manyColumns {
 		tasks /= 2
 	}
 	return max(leastColumns, (outputs+tasks-1)/tasks)
@@ -189,7 +199,7 @@ func taskColumns(outputs int) int {
 // context's error, after whole columns: a task of a large problem takes seconds.
 func (p *point) columns(f func(t *task, w int)) error {
 	ctx := p.ctx
-	err := parallel.Chunks(ctx, p.m, taskColumns(p.m), p.o.Workers, nil, func(c, lo, hi int) {
+	err := parallel.Chunks(ctx, p.m, taskColumns(p.n, p.m), p.o.Workers, nil, func(c, lo, hi int) {
 		for w := lo; w < hi && ctx.Err() == nil; w++ {
 			f(p.tasks[c], w)
 		}
@@ -201,7 +211,7 @@ func (p *point) columns(f func(t *task, w int)) error {
 func (p *point) total(dst []float64, of func(*task) []float64) {
 	clear(dst)
 	for _, t := range p.tasks {
-		floats.Add(dst, of(t))
+		floats.Add(dst, of(t)[:len(dst)])
 	}
 }
 
@@ -211,13 +221,11 @@ func (p *point) column(v []float64, w int) []float64 {
 }
 func (p *point) lossOf(w int) []float64 { r := p.prob.losses(); return p.prob.Loss[w*r : (w+1)*r] }
 
-// weigh adds c D_w z to dst: at each entry the loss of its rows under z, which may be none.
+// weigh adds c D_w z to dst: at each entry the loss of its rows under z, that of the first ones
+// or of all.
 func (p *point) weigh(dst []float64, w int, z []float64, c float64) {
-	if len(z) == 0 {
-		return
-	}
 	loss, at := p.lossOf(w), &p.places[w]
-	for k, i := range at.rows {
+	for k, i := range at.firstRows(len(z)) {
 		dst[at.home[k]] += c * loss[i] * z[i]
 	}
 }
@@ -276,12 +284,10 @@ func (p *point) start() error {
 			p.x[c.first+i] = v / norm[c.inputs[i]]
 		}
 	}
-	for i := range p.z {
-		p.z[i] = 1 / float64(len(p.z))
+	for i := range p.nz {
+		p.z[i] = 1 / float64(p.nz)
 	}
-	if p.nz == 0 {
-		copy(p.z, p.prob.Prior)
-	}
+	copy(p.z[p.nz:], p.prob.Prior)
 	if err := p.measure(); err != nil {
 		return err
 	}

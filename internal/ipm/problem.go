@@ -79,8 +79,8 @@ type Problem struct {
 	// Class[i] the input that row i is about. Every input has a row.
 	Loss  []float64
 	Class []int
-	// Prior, where not nil, weighs the loss rows: their mean is minimized in
-	// place of the largest.
+	// Prior weighs the last loss rows, or all of them. What is minimized is the largest loss of
+	// the others, and to it is added the sum of these, so weighed.
 	Prior []float64
 }
 
@@ -140,8 +140,5 @@ type Result struct {
 // losses counts the loss rows, and duals those with a dual of their own.
 func (p *Problem) losses() int { return len(p.Class) }
 func (p *Problem) duals() int {
-	if p.Prior != nil {
-		return 0
-	}
-	return len(p.Class)
+	return len(p.Class) - len(p.Prior)
 }

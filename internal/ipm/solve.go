@@ -24,7 +24,8 @@ type solver struct {
 	kept      direction // the best of dir, see aimed
 	cross     []float64 // second order terms of z t
 
-	best Result
+	value float64 // of the best columns: the largest loss, and what is weighed beside it
+	best  Result
 }
 
 // Solve runs the interior point method. When the context is done it returns the
@@ -49,7 +50,7 @@ func newSolver(ctx context.Context, l *Plan, o Settings) *solver {
 	return &solver{
 		point: p, engine: e,
 		predictor: newDirection(p), dir: newDirection(p), kept: newDirection(p), cross: make([]float64, p.nz),
-		best: Result{X: make([]float64, p.m*p.n), Upper: math.Inf(1), Z: make([]float64, len(p.z)), Y: make([]float64, p.n)},
+		value: math.Inf(1), best: Result{X: make([]float64, p.m*p.n), Upper: math.Inf(1), Z: make([]float64, len(p.z)), Y: make([]float64, p.n)},
 	}
 }
 
@@ -74,9 +75,13 @@ func (s *solver) iterate() error {
 		if s.o.Progress != nil {
 			s.o.Progress(b.Iterations, b.Upper, b.Lower)
 		}
-		gap := b.Upper - max(b.Lower, s.o.Lower)
+		// With weights beside the largest loss, Lower is of both.
+		gap := min(b.Upper-s.o.Lower, s.value-b.Lower)
 		if gap <= s.o.Tolerance*b.Upper && worst <= enough {
 			return nil
+		}
+		if math.IsInf(gap, 1) { // no columns have settled: that they come nearer to it is progress
+			gap = worst * math.MaxFloat64
 		}
 		if patience.Lost(gap) {
 			return kkt.ErrStalled
@@ -96,19 +101,26 @@ func (s *solver) record() (worst float64) {
 	for _, v := range s.sum {
 		worst = max(worst, math.Abs(v-1))
 	}
-	upper, mass := 0.0, floats.Sum(s.z)
+	upper, most, mean, mass := 0.0, 0.0, 0.0, floats.Sum(s.z[s.nz:])
 	for i, l := range s.loss {
 		v := l / s.sum[s.prob.Class[i]]
-		if s.nz == 0 {
-			upper += float64(s.z[i] / mass * v)
-		} else if !(v <= upper) {
+		if !(v <= upper) {
 			upper = v
 		}
+		if i >= s.nz {
+			mean += float64(s.z[i] / mass * v)
+		} else if !(v <= most) {
+			most = v
+		}
+	}
+	value := (most + float64(mass*mean)) / (1 + mass)
+	if s.nz == 0 {
+		upper, value = mean, mean
 	}
 	// Until one is settled the last columns are the best.
-	if settles := worst <= settled; (settles && upper < s.best.Upper || !settles && math.IsInf(s.best.Upper, 1)) && slices.Min(s.x) >= 0 {
+	if settles := worst <= settled; (settles && value < s.value || !settles && math.IsInf(s.value, 1)) && slices.Min(s.x) >= 0 {
 		if settles {
-			s.best.Upper = upper
+			s.best.Upper, s.value = upper, value
 		}
 		s.keepX(func(u int, v float64) float64 { return v / s.sum[u] })
 	}

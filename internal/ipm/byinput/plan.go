@@ -81,6 +81,9 @@ const relaxed = 0.1
 // parallel, what is above them one node after another.
 const shares = 16
 
+// Work is the number of multiplications of a factorization.
+func (p *Plan) Work() float64 { return p.flops }
+
 // NewPlan returns nil where a factorization would take more than most multiplications.
 // The error is the context's.
 func NewPlan(ctx context.Context, s System, most float64) (*Plan, error) {

@@ -131,7 +131,7 @@ func (f *Factor) forward(d *node, rx, ry []float64) {
 			floats.Add(v[r.column:r.column+r.count], from[r.from:][:r.count])
 		}
 	}
-	dense.Forward(d.p, d.width, f.panel(d), v)
+	dense.Forward(d.p, d.width, f.panel(d), nil, v)
 }
 
 // backward solves U x = D v in the rows of d, the parent being done.
@@ -145,7 +145,7 @@ func (f *Factor) backward(d *node) {
 		}
 	}
 	floats.Scale(-1, v[d.x:d.p])
-	dense.Backward(d.p, d.width, f.panel(d), v)
+	dense.Backward(d.p, d.width, f.panel(d), nil, v)
 	at := 0
 	for _, u := range d.inputs {
 		for _, q := range p.unknowns[u] {

@@ -29,7 +29,7 @@ func (s *solver) factorBlock(w int) bool {
 		for a := range k {
 			h[a*k+a] *= 1 + ridge
 		}
-		if ok, err = dense.Cholesky(s.ctx, k, h); err != nil {
+		if ok, err = dense.Cholesky(s.ctx, k, h, nil); err != nil {
 			return false // as outputs will
 		}
 	}

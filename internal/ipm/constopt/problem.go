@@ -156,7 +156,7 @@ func newSolver(ctx context.Context, p *Problem, o ipm.Settings) *solver {
 	}
 	s.inverse, s.chol, s.f, s.cross = vec(inverse), vec(chol), vec(s.m*k), vec(k)
 	s.best = Result{Upper: math.Inf(1), X: vec(s.m * s.n)}
-	s.link = kkt.NewLink(s.n, s.losses)
+	s.link = kkt.NewLink(s.n, s.losses, nil, nil)
 	s.tasks = make([]task, (s.m+s.taskSize()-1)/s.taskSize())
 	for i := range s.tasks {
 		s.tasks[i] = task{sum: vec(s.n), loss: vec(s.losses), column: vec(s.n), proof: newProof(s)}

@@ -30,24 +30,34 @@ import (
 
 // Link is the linking system.
 type Link struct {
-	Q        blas64.Symmetric // upper triangle
+	Q        blas64.Symmetric // upper triangle, unknown i at row and column At[i]
 	RHS, Sol []float64
+	At       []int
 
 	n, nz  int
+	ends   dense.Ends
 	chol   []float64
 	scale  []float64
 	border []float64 // Q^-1 (0, 1)
+	sol    []float64 // Sol in the order of Q
 	fix    []float64
 }
 
-// NewLink returns a system of n row sums and nz loss rows.
-func NewLink(n, nz int) *Link {
+// NewLink returns a system of n row sums and nz loss rows, in an order in which the triangle has
+// the ends given; nil is the order in which they come.
+func NewLink(n, nz int, at []int, ends dense.Ends) *Link {
 	k := n + nz
 	vec := func() []float64 { return make([]float64, k) }
-	return &Link{n: n, nz: nz,
+	if at == nil {
+		at = make([]int, k)
+		for i := range at {
+			at[i] = i
+		}
+	}
+	return &Link{n: n, nz: nz, At: at, ends: ends,
 		Q:     blas64.Symmetric{N: k, Stride: k, Uplo: blas.Upper, Data: make([]float64, k*k)},
 		chol:  make([]float64, k*k),
-		scale: vec(), border: vec(), RHS: vec(), Sol: vec(), fix: vec(),
+		scale: vec(), border: vec(), RHS: vec(), Sol: vec(), sol: vec(), fix: vec(),
 	}
 }
 
@@ -70,18 +80,18 @@ func (l *Link) Factor(ctx context.Context) error {
 		for i := range k {
 			src, dst := l.Q.Data[i*k:(i+1)*k], l.chol[i*k:(i+1)*k]
 			c := l.scale[i]
-			for j := i; j < k; j++ {
+			for j := i; j < l.ends.After(i, k); j++ {
 				dst[j] = src[j] * c * l.scale[j]
 			}
 			dst[i] = 1 + ridge
 		}
-		if ok, err := dense.Cholesky(ctx, k, l.chol); err != nil {
+		if ok, err := dense.Cholesky(ctx, k, l.chol, l.ends); err != nil {
 			return err
 		} else if !ok {
 			continue
 		}
 		clear(l.border)
-		for i := l.n; i < k; i++ {
+		for _, i := range l.At[l.n:] {
 			l.border[i] = 1
 		}
 		l.backsolve(l.border)
@@ -95,33 +105,45 @@ func (l *Link) backsolve(v []float64) {
 	for i, c := range l.scale {
 		v[i] *= c
 	}
-	dense.Forward(len(v), len(v), l.chol, v)
-	dense.Backward(len(v), len(v), l.chol, v)
+	dense.Forward(len(v), len(v), l.chol, l.ends, v)
+	dense.Backward(len(v), len(v), l.chol, l.ends, v)
 	for i, c := range l.scale {
 		v[i] *= c
 	}
 }
 
-// sweeps of refinement in Solve.
-const sweeps = 2
+// sweeps of refinement in Solve at most, until what is left of the largest right-hand side is
+// below refined.
+const (
+	sweeps  = 2
+	refined = 1e-13
+)
 
 // Solve returns the solution for l.RHS and r_k, in l.Sol and the number.
 func (l *Link) Solve(rk float64) (dk float64) {
-	clear(l.Sol)
-	for range 1 + sweeps {
-		// What Sol and dk leave of the right-hand sides.
-		copy(l.fix, l.RHS)
+	clear(l.sol)
+	most := max(floats.Norm(l.RHS, math.Inf(1)), math.Abs(rk))
+	for i := range 1 + sweeps {
+		// What sol and dk leave of the right-hand sides.
+		for j, at := range l.At {
+			l.fix[at] = l.RHS[j]
+		}
 		rest := rk
-		dense.AddSymmetric(-1, l.Q.N, l.Q.Data, l.Sol, l.fix)
-		for i := l.n; i < len(l.Sol); i++ {
+		if i > 0 {
+			dense.AddSymmetric(-1, l.Q.N, l.Q.Data, l.ends, l.sol, l.fix)
+		}
+		for _, i := range l.At[l.n:] {
 			l.fix[i] -= dk
-			rest -= l.Sol[i]
+			rest -= l.sol[i]
+		}
+		if i > 0 && max(floats.Norm(l.fix, math.Inf(1)), math.Abs(rest)) <= refined*most {
+			break
 		}
 		// The correction without dk, then the dk that closes the last row.
 		l.backsolve(l.fix)
 		if l.nz > 0 {
 			have, unit := 0.0, 0.0
-			for i := l.n; i < len(l.fix); i++ {
+			for _, i := range l.At[l.n:] {
 				have += l.fix[i]
 				unit += l.border[i]
 			}
@@ -129,7 +151,10 @@ func (l *Link) Solve(rk float64) (dk float64) {
 			dk += c
 			floats.AddScaled(l.fix, -c, l.border)
 		}
-		floats.Add(l.Sol, l.fix)
+		floats.Add(l.sol, l.fix)
+	}
+	for i, at := range l.At {
+		l.Sol[i] = l.sol[at]
 	}
 	return dk
 }
