@@ -290,6 +290,9 @@ func TestWeigh_KnownAnswers(t *testing.T) {
 	if w := slackWeight / 6; rows != 2 || !slices.Equal(g.prog.Class, []int{1, 2, 0, 3, 4, 5}) || !slices.Equal(g.prog.Prior, []float64{w, w, w, w}) || !slices.Equal(g.prog.Loss, loss) {
 		t.Errorf("%d rows, %v with weights %v and losses %v, not %v", rows, g.prog.Class, g.prog.Prior, g.prog.Loss, loss)
 	}
+	if rows := g.weigh([]float64{.5, .99, .87, .5, .2, .5}, 1); rows != 1 {
+		t.Errorf("%d rows, of one loss near the bound", rows)
+	}
 }
 
 // The bound of inputs that are critical holds for all, and is nearly theirs.
@@ -344,6 +347,11 @@ func TestGoOn_ReachesTheTolerance(t *testing.T) {
 		res := g.run(s, 2e-3, time.Now())
 		x := testkit.Must(g.conclude(s, res, nil))
 		before := s.Gap
+		for u, list := range g.pairsOfInputs() {
+			if !slices.IsSorted(list) || len(list) > 0 && int(list[0]) <= u || i == 0 && !slices.Equal(list, g.prog.Pairs[u]) {
+				t.Errorf("pairs %v of input %d", list, u)
+			}
+		}
 		if done, err := g.goOn(s, res, x, time.Now()); err != nil || !done || s.Gap > p.o.Tolerance || before < 2*s.Gap || s.BoundBy != boundByPatch {
 			t.Errorf("done %v, %v: gap %v before, %v", done, err, before, s)
 		}

@@ -115,20 +115,36 @@ func (g *merged) goOn(s *Solution, res *ipm.Result, x []float64, began time.Time
 	if len(h.first) < g.n {
 		return false, nil
 	}
-	h.prog.Budget, h.prog.Pairs, h.wanted = h.budget, g.prog.Pairs, g.wanted
-	if k := g.prog.Inputs; k < g.n {
-		if h.prog.Pairs, err = direct.Nearly(g.ctx, h.budget, nearly, g.o.Workers); err != nil {
-			return false, err
+	h.prog.Budget, h.prog.Pairs = h.budget, g.pairsOfInputs()
+	all := make([]float64, 0, g.n*g.m)
+	for w, list := range g.wanted {
+		for _, c := range list {
+			h.wanted[w] = append(h.wanted[w], int32(g.first[c]))
 		}
-		merged := x
-		x, h.wanted = make([]float64, 0, g.n*g.m), make([][]int32, g.m)
-		for w := range g.m {
-			for _, c := range g.class {
-				x = append(x, merged[w*k+c])
-			}
+		for _, c := range g.class {
+			all = append(all, x[w*g.prog.Inputs+c])
 		}
 	}
-	return h.byColumns(s, x, began)
+	return h.byColumns(s, all, began)
+}
+
+// pairsOfInputs are the pairs of classes as those of their first inputs, to which the others are tied.
+func (g *merged) pairsOfInputs() [][]int32 {
+	pairs := make([][]int32, g.n)
+	for c, list := range g.prog.Pairs {
+		for _, d := range list {
+			pairs[g.first[c]] = append(pairs[g.first[c]], int32(g.first[d]))
+		}
+	}
+	for u, c := range g.class {
+		if first := g.first[c]; first < u {
+			pairs[first] = append(pairs[first], int32(u))
+		}
+	}
+	for _, list := range pairs {
+		slices.Sort(list)
+	}
+	return pairs
 }
 
 // conclude keeps the bound of a relaxation, and its channel made private, which it returns. With
