@@ -80,7 +80,7 @@ func (g *merged) slowByInput() bool {
 		each = float64(entries) / float64(g.n)
 	}
 	columns, link := g.columnsWork(each, int(mostRows*float64(g.n)))
-	return g.plan.Work() > iterations*(columns+linked*link)
+	return g.plan.Work() > iterations*(columns+float64(linked*link))
 }
 
 // quickByColumn tells whether columns with all pairs are worth while: they must take half of what the
@@ -90,9 +90,9 @@ func (g *merged) quickByColumn(each float64, rows int, most float64) bool {
 	n, m := float64(g.n), float64(g.m)
 	columns, link := g.columnsWork(each, rows)
 	if g.fits(ipm.LazyBytes(g.n, g.m, g.n, g.n*g.m)) == nil {
-		most = min(most, (float64(columnWork*n*n)*m+8*n*n*n/6)/2)
+		most = min(most, (float64(columnWork*n*n*m)+float64(8*n*n*n)/6)/2)
 	}
-	return columns+linked*link <= most && (columns+float64(linkTime*link))*float64(columnTime) <= float64(g.left()-g.kept)
+	return columns+float64(linked*link) <= most && (columns+float64(linkTime*link))*float64(columnTime) <= float64(g.left()-g.kept)
 }
 
 // byColumns improves s by a local program with all pairs, imposed as they are needed, of columns
