@@ -58,7 +58,7 @@ var ofLP = []scenario{
 		}
 		return append(out, lo("packing", must(lp.LowerBound(ctx, b, 0.7, []int{0, 3, 6})).Value))
 	}},
-	{"extended", "^mechanism/|^lp/(internal|star.go|problem.go)", func() (out []end) { // others watch those
+	{"extended", "^mechanism/|^lp/(internal|star.go|problem.go|merge.go)", func() (out []end) { // others watch those
 		o := &lp.Options{Tolerance: .2} // which the first local program reaches
 		for i := range 60 {
 			o.Outputs = append(o.Outputs, 4*i)
