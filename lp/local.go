@@ -35,16 +35,19 @@ const (
 	linked, linkTime                    = 0.4, 0.05
 	// By columns there are iterations times as many iterations as by inputs.
 	iterations = 4
-	// With a channel at hand columnsLeft is channelLeft, the multiplications are fewLinked at most,
-	// and inputs that lose less than the share 1 - slackLoss of the bound have no loss rows: the
-	// losses of all of them get the weight slackWeight. Less lets some lose more than all others
-	// (5,041 x 100: by 1.5 per cent), more costs V slackWeight / 200.
-	channelLeft, fewLinked           = 0.1, 6e10
+	// With a channel at hand columnsLeft is channelLeft, and an entry counts as leastUse times what a
+	// decay makes it at least: an output may be used more than there (5,041 x 100: 35 times as much,
+	// which cost six inputs a thousandth). Such a program has fewLinked multiplications at most.
+	// Inputs that lose less than the share 1 - slackLoss of the bound have no loss rows, at least
+	// 1 - mostRows of all: their losses get the weight slackWeight together. With less some lose more
+	// than all others (.01: by 1.5 per cent), with .2 the value is 1.2e-3 larger.
+	channelLeft, leastUse, fewLinked = 0.3, 0.25, 6e10
 	slackLoss, mostRows, slackWeight = 0.12, 0.34, 0.02
 	// channelShare of the tolerance is for that program's loss, the rest for envelopes.
-	channelShare = 0.4
-	// trusted is the decay up to which its channel is taken as it is: see clip.
-	trusted = 3
+	channelShare = 0.95
+	// trusted is the decay up to which the channel of a relaxation by inputs is taken as it is, see
+	// clip, trustedAll that by columns, which has all pairs.
+	trusted, trustedAll = 3, 4.5
 	// suppliers are looked at where a cost is below its price.
 	suppliers = 64
 )
@@ -197,8 +200,8 @@ func (g *merged) sharing(support [][]int32) ([][]int32, error) {
 // support lists for every output the inputs that a local relaxation has, nil where that
 // is all of them or where it is not quick with so many, and decay[w*n+u], the budget between u
 // and those where w is the best output. An input leaves out the outputs that cost it least, but
-// what is wanted: at most so much in all under the channel x, or where that is nil if they decay by
-// exp(-e), whose sum over its outputs most is given.
+// what is wanted: at most so much in all, if they decay by exp(-e), or under the channel x and a share
+// of that. most is given the sum of these over its outputs.
 func (g *merged) support(x []float64, most func(sum float64) float64, quick func(each float64) bool) (support [][]int32, decay []float64) {
 	n, m := g.n, g.m
 	if len(g.first) < n || g.o.Prior != nil {
@@ -229,7 +232,7 @@ func (g *merged) support(x []float64, most func(sum float64) float64, quick func
 				decay[w*n+u] = e
 				q := math.Exp(-e)
 				if x != nil {
-					q = x[w*n+u]
+					q = max(x[w*n+u], leastUse*q)
 				}
 				norm += q
 				least[w] = q * g.scaled[w*n+u]
@@ -313,7 +316,7 @@ func (g *merged) tie(home int, ends [][]int32, has []bool) {
 // clip lowers what is beyond the trusted decay to the envelope of what is within, and divides
 // rows by their sums. An input that may lose more than it does is free to release far outputs:
 // nothing tells a local relaxation what that costs the inputs that it leaves out.
-func (g *merged) clip(x, decay []float64) error {
+func (g *merged) clip(x, decay []float64, trusted float64) error {
 	n := g.n
 	err := g.eachOutput(func(w int) {
 		x, decay := x[w*n:(w+1)*n], decay[w*n:(w+1)*n]

@@ -276,6 +276,32 @@ func columnsOf(g *merged, s *Solution) []float64 {
 	return x
 }
 
+// Inputs around an output that the channel hardly uses may release it in the program by columns.
+func TestSupport_KeepsWhatMayBeUsed(t *testing.T) {
+	const n, m = 120, 6
+	p := testkit.Must(read(t.Context(), "test", metric.Same(scattered(n)), 1, &Options{Outputs: []int{0, 1, 2, 3, 4, 5}}))
+	g := p.merge(0)
+	testkit.Check(t, g.impose())
+	x := slices.Repeat([]float64{1. / (m - 1)}, n*m)
+	for u := range n {
+		x[u] = 1e-12
+	}
+	near := g.cells(m, g.scaled).near
+	support, decay := g.support(x, func(float64) float64 { return 1e-3 }, func(float64) bool { return true })
+	around := 0
+	for u := range n {
+		if near[u] != 0 && decay[u] < 3 {
+			around++
+			if !slices.Contains(support[0], int32(u)) {
+				t.Errorf("input %d, %v from output 0, is left out", u, decay[u])
+			}
+		}
+	}
+	if around < 3 || len(support[0]) == n {
+		t.Errorf("%d inputs around, %d kept", around, len(support[0]))
+	}
+}
+
 // The losses that may be the largest come first, a third of all at most; the others share a weight.
 func TestWeigh_KnownAnswers(t *testing.T) {
 	o := &Options{Outputs: []int{0, 3}, Loss: func(x, y int) float64 { return float64(x) + float64(y)/4 }}

@@ -65,8 +65,12 @@ func (g *merged) relax(s *Solution, began time.Time) (err error) {
 		if g.plan, err = ipm.Prepare(g.ctx, &g.prog); err != nil {
 			return err
 		}
-		quick := g.plan.Kind == ipm.ByInput || g.prog.Inputs <= lazySize
-		if quick = quick && g.fits(g.plan.Bytes()) == nil; !quick || x != nil && g.slowByInput() {
+		quick := (g.plan.Kind == ipm.ByInput || g.prog.Inputs <= lazySize) && g.fits(g.plan.Bytes()) == nil
+		if !quick && res == nil {
+			_, err := g.byColumns(s, nil, began)
+			return err
+		}
+		if !quick || res != nil && g.slowByInput() {
 			if done, err := g.goOn(s, res, x, began); !quick || done || err != nil {
 				return err
 			}
@@ -96,20 +100,17 @@ func (g *merged) relax(s *Solution, began time.Time) (err error) {
 	return nil
 }
 
-// goOn goes on by columns where that is worth while, which it tells. After a relaxation, whose private
-// channel is x, it takes the bound of what is critical there, and no inputs are merged.
+// goOn goes on from a relaxation, whose private channel is x, by the bound of what is critical there and
+// by columns. It tells whether that was worth while. By columns no inputs are merged.
 func (g *merged) goOn(s *Solution, res *ipm.Result, x []float64, began time.Time) (done bool, err error) {
-	if g.o.Prior != nil {
-		return false, nil
-	}
-	if x == nil {
-		return g.byColumns(s, nil, began)
-	}
-	if g.bare || len(g.first) <= mostCritical+othersCritical {
+	if g.o.Prior != nil || g.bare || len(g.first) <= mostCritical+othersCritical {
 		return false, nil
 	}
 	if err := g.critical(s, res); err != nil || s.Gap <= g.o.Tolerance || g.ctx.Err() != nil {
 		return true, err
+	}
+	if !g.quickByColumn(0, 0, fewLinked) {
+		return false, nil
 	}
 	h := g.merge(0)
 	if len(h.first) < g.n {
@@ -152,17 +153,20 @@ func (g *merged) pairsOfInputs() [][]int32 {
 // where losses are weighed.
 func (g *merged) conclude(s *Solution, res *ipm.Result, decay []float64) (x []float64, err error) {
 	x = slices.Clone(res.X)
-	weighed := len(g.prog.Prior) > len(g.o.Prior)
-	if decay != nil && !weighed {
-		err = g.complete(res)
-	}
+	proves := len(g.prog.Prior) == len(g.o.Prior)
 	if decay != nil {
-		err = cmp.Or(err, g.clip(x, decay))
+		trust := float64(trusted)
+		if g.plan.Kind != ipm.ByInput {
+			trust = trustedAll
+		}
+		if proves {
+			err = g.complete(res)
+		}
+		if err = cmp.Or(err, g.clip(x, decay, trust)); err != nil {
+			return nil, err
+		}
 	}
-	if err != nil {
-		return nil, err
-	}
-	if !weighed {
+	if proves {
 		s.raise(g, res)
 	}
 	private, err := g.envelopes(x)

@@ -61,8 +61,8 @@ func (g *merged) eachOutput(f func(w int)) error {
 	return parallel.Chunks(g.late, g.m, 1, g.o.Workers, nil, func(w, _, _ int) { f(w) })
 }
 
-// mixture is the least theta that makes every constraint hold with the margin: those
-// of the pairs that imply all others do.
+// mixture is the least theta that makes the constraints of the program's pairs hold with the margin.
+// They imply all others, except by columns with few of the inputs: the audit tells.
 func (g *merged) mixture(x []float64, margin float64) (float64, error) {
 	k, most := g.prog.Inputs, make([]float64, g.m)
 	factor, room := make([][]float64, k), make([][]float64, k)

@@ -29,8 +29,12 @@ func inverseSize(n, nz float64) float64 { return 2*n*n + n*nz + nz*nz }
 
 func newByInverse(p *point, b blocks) byInverse {
 	e, n, nz := byInverse{byColumn: newByColumn(p, b), sums: make([]inverseSums, len(p.tasks))}, p.n, p.nz
+	most := 0 // entries of a column
+	for _, c := range p.places {
+		most = max(most, len(c.inputs))
+	}
 	for i, t := range p.tasks {
-		inverse := make([]float64, n*n)
+		inverse := make([]float64, max(most*most, 2*p.all.len()))
 		e.sums[i] = inverseSums{make([]float64, n*n), make([]float64, n*nz), make([]float64, nz*nz), inverse, make([]float64, nz), make([]float64, nz)}
 		t.prices = inverse[:2*p.all.len()] // a proof begins when the inverses are done
 	}

@@ -13,8 +13,8 @@
 //
 // with b = exp(e/2) and a = exp(-e/2), so that a row reads x_w[u] <= exp(e)
 // x_w[v] in a scaling that treats both sides alike. The rows imply x >= 0 from
-// two inputs on. Where a prior is given z is that prior, fixed, and k and t
-// drop out.
+// two inputs on. Where losses are weighed their z are these weights, fixed, and their t
+// drop out; k too, where all are.
 //
 // # The method
 //
@@ -79,8 +79,8 @@ type Problem struct {
 	// Class[i] the input that row i is about. Every input has a row.
 	Loss  []float64
 	Class []int
-	// Prior weighs the last loss rows, or all of them. What is minimized is the largest loss of
-	// the others, and to it is added the sum of these, so weighed.
+	// Prior weighs the last loss rows, or all of them, with numbers >= 0 of a sum > 0. What is
+	// minimized is the largest loss of the others, and to it is added the sum of these, so weighed.
 	Prior []float64
 }
 
@@ -124,8 +124,9 @@ type Result struct {
 	// X[w*Inputs+u] is the column of output w, 0 outside of its support: rows sum to 1 and
 	// the privacy rows hold, both up to rounding, or up to settled with a Support.
 	X []float64
-	// Upper is the loss of X, in plain float64; Lower is a proved bound, with a Support of
-	// what releases nothing outside.
+	// Upper is the largest loss of X, or where all are weighed their mean, in plain float64.
+	// Lower is a proved bound, with a Support of what releases nothing outside; where only some
+	// losses are weighed, of what is minimized over the sum of Z.
 	Upper, Lower float64
 	// Z is the prior that proves Lower, one weight per loss row.
 	Z []float64
