@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/metricdp/metricdp/internal/finite"
+	"github.com/metricdp/metricdp/internal/ipm"
 	"github.com/metricdp/metricdp/lp/internal/kernel"
 	"github.com/metricdp/metricdp/metric"
 )
@@ -29,14 +30,19 @@ var baseShares = []float64{1, .92, .84}
 
 const baseGain = 0.05
 
+// Columns of the kernel are remapped where there is an output for so many inputs: that takes up to ten
+// times as long as the weights.
+const remapShare = 2
+
 // extend improves s where programs of all inputs take long: by mechanisms on all inputs, and
 // by a program with some of them, which proves a bound.
 //
 // The mechanisms are the balanced kernel, a sum of weighted columns exp(-r*rho1(x, S))
-// whose row sums are nearly 1, and the channel of a local program that sees the whole space,
-// extended to all inputs. The bound is that of a program in a ball around the input where
-// the mechanism loses most: fewer inputs only lower the optimum, and outputs that are not in
-// the program are priced by multipliers, rounded outward.
+// whose row sums are nearly 1 and which release what is best for the worst input, and the channel of
+// a local program that sees the whole space, extended to all inputs. The bound is that of a program in
+// a ball around the input where the mechanism loses most: fewer inputs only lower the optimum, and
+// outputs that are not in the program are priced by multipliers, rounded outward. Where the whole
+// program does not fit the memory there is one of the mean too: see mean.go.
 //
 // O(n^2 m) time, O(n^2) memory.
 func (p *problem) extend(s *Solution, began time.Time) error {
@@ -82,6 +88,11 @@ func (e *extension) newKernel(base *kernel.Base, share float64) (k *kernel.Kerne
 
 func (e *extension) run() error {
 	k, losses, err := e.newKernel(nil, 0)
+	if err == nil && remapShare*e.m >= e.n {
+		if err = k.Remap(); err == nil {
+			losses, err = k.Losses()
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -99,6 +110,12 @@ func (e *extension) run() error {
 	// A patch around the next worst input proved more in one of six spaces, by 1.5 per cent.
 	if most := slices.Max(losses); e.s.Gap > e.o.Tolerance && e.ctx.Err() == nil {
 		if err := e.patch(slices.Index(losses, most), most); err != nil {
+			return err
+		}
+		e.stage()
+	}
+	if open := e.s.Gap > e.o.Tolerance && e.ctx.Err() == nil; open && e.memory(e.bytes()+ipm.WholeSize(e.n, e.m, e.n).Bytes()) != nil {
+		if err := e.mean(k); err != nil {
 			return err
 		}
 		e.stage()

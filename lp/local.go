@@ -59,7 +59,7 @@ var quickWork = 6.0
 // an input.
 func (g *merged) quickByInput(each float64) bool {
 	n, m, most := float64(g.n), float64(g.m), mostWork
-	if g.fits(ipm.LazyBytes(g.n, g.m, g.n, g.n*g.m)) == nil {
+	if g.fits(ipm.WholeSize(g.n, g.m, g.n).Bytes()) == nil {
 		most = min(most, float64(quickWork*g.o.Tolerance)*g.work())
 	}
 	return each <= mostLocal*m && localWork*math.Pow(n, 1.5)*math.Pow(each, 3) <= most
@@ -92,7 +92,7 @@ func (g *merged) slowByInput() bool {
 func (g *merged) quickByColumn(each float64, rows int, most float64) bool {
 	n, m := float64(g.n), float64(g.m)
 	columns, link := g.columnsWork(each, rows)
-	if g.fits(ipm.LazyBytes(g.n, g.m, g.n, g.n*g.m)) == nil {
+	if g.fits(ipm.WholeSize(g.n, g.m, g.n).Bytes()) == nil {
 		most = min(most, (float64(columnWork*n*n*m)+float64(8*n*n*n)/6)/2)
 	}
 	return columns+float64(linked*link) <= most && (columns+float64(linkTime*link))*float64(columnTime) <= float64(g.left()-g.kept)
@@ -145,17 +145,16 @@ func (g *merged) weigh(loss []float64, bound float64) (rows int) {
 
 // solveColumns is byColumns with a support. It does nothing without one, or where that does not fit.
 func (g *merged) solveColumns(s *Solution, support [][]int32, decay []float64, began time.Time) (done bool, err error) {
-	entries := 0
-	for _, list := range support {
-		entries += len(list)
-	}
-	if support == nil || g.fits(ipm.LazyBytes(g.n, g.m, g.n, entries)) != nil {
+	if support == nil {
 		return false, nil
 	}
 	if g.prog.Pairs, err = g.sharing(support); err != nil {
 		return false, err
 	}
 	g.prog.Support = support
+	if g.fits(g.prog.LazySize().Bytes()) != nil {
+		return false, nil
+	}
 	if g.plan, err = ipm.Lazily(g.ctx, &g.prog); err != nil {
 		return false, err
 	}
@@ -171,16 +170,16 @@ func (g *merged) solveColumns(s *Solution, support [][]int32, decay []float64, b
 }
 
 // sharing lists the pairs of inputs that are in one column of a support.
-func (g *merged) sharing(support [][]int32) ([][]int32, error) {
-	of := make([][]int, g.n) // the columns of an input
+func (p *problem) sharing(support [][]int32) ([][]int32, error) {
+	of := make([][]int, p.n) // the columns of an input
 	for w, list := range support {
 		for _, u := range list {
 			of[u] = append(of[u], w)
 		}
 	}
-	pairs := make([][]int32, g.n)
-	return pairs, parallel.Chunks(g.ctx, g.n, 16, g.o.Workers, nil, func(_, lo, hi int) {
-		shares := make([]bool, g.n)
+	pairs := make([][]int32, p.n)
+	return pairs, parallel.Chunks(p.ctx, p.n, 16, p.o.Workers, nil, func(_, lo, hi int) {
+		shares := make([]bool, p.n)
 		for u := lo; u < hi; u++ {
 			clear(shares)
 			for _, w := range of[u] {
@@ -188,7 +187,7 @@ func (g *merged) sharing(support [][]int32) ([][]int32, error) {
 					shares[v] = true
 				}
 			}
-			for v := u + 1; v < g.n; v++ {
+			for v := u + 1; v < p.n; v++ {
 				if shares[v] {
 					pairs[u] = append(pairs[u], int32(v))
 				}

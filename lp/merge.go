@@ -64,7 +64,7 @@ func (g *merged) admit() error {
 	case !g.looksDense():
 		return nil
 	case k > lazySize:
-		return g.fits(ipm.LazyBytes(k, g.m, g.n, k*g.m))
+		return g.fits(ipm.WholeSize(k, g.m, g.n).Bytes())
 	default:
 		return g.fits(ipm.Bytes(k, g.m, g.n))
 	}

@@ -50,7 +50,7 @@ func Optimal(ctx context.Context, b metric.Bimetric, alpha float64, o *Options) 
 //
 // read takes the numbers (problem.go), start has what is cheap (start.go, star.go). search merges
 // inputs that are too near (merge.go) and tries relaxations (relax.go, local.go, critical.go), mechanisms and
-// bounds from some of the inputs (extended.go, patch.go), and the whole program (package ipm).
+// bounds from some of the inputs (extended.go, patch.go, mean.go), and the whole program (package ipm).
 // Channels are made private (repair.go, package envelope) and audited (release) before
 // [Solution.keep] takes them.
 func optimal(ctx context.Context, op string, b metric.Bimetric, alpha float64, o *Options, bare bool) (*Solution, error) {

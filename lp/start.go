@@ -33,6 +33,7 @@ const (
 	boundByNearest = "nearest outputs"
 	boundByStar    = "closed star"
 	boundByPatch   = "local program"
+	boundByMean    = "mean under a prior"
 )
 
 // start improves s by bounds and a mechanism that cost little beside the program,

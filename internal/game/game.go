@@ -31,6 +31,9 @@ const (
 type Game struct {
 	N, C, K    int
 	Mass, Dist []float32
+	// Lists, where not nil, are the outputs that each cell may answer, as many for each. The gap is
+	// to the best of these answers.
+	Lists [][]int
 	// Mean is a share of what is lost that is the mean over the inputs, and not the worst: where
 	// the worst does not matter, answers are then those best for the mean.
 	Mean    float64
@@ -38,16 +41,20 @@ type Game struct {
 	Workers int
 }
 
-// Play returns weights of the outputs, K for every cell, of the same sum: answers against the
-// worst input. The first answers are only kept where no input matters. It ends within a share of
+// Play returns weights of the outputs, K for every cell, or as many as its list has, of the same
+// sum: answers against the worst input. The first answers are only kept where no input matters. It ends within a share of
 // gap of the best, when its rounds are used up, or where more, if not nil, says so: it is told the
 // rounds so far and the gap.
 func (g *Game) Play(ctx context.Context, answer []int, gap float64, more func(round int, gap float64) bool) ([]float64, error) {
-	counts, least, kept := make([]float64, g.C*g.K), math.Inf(1), make([]float64, g.C*g.K)
+	width := g.K
+	if g.Lists != nil {
+		width = len(g.Lists[0])
+	}
+	counts, least, kept := make([]float64, g.C*width), math.Inf(1), make([]float64, g.C*width)
 	won, prior, loss, average := make([]float64, g.N), make([]float64, g.N), make([]float64, g.N), make([]float64, g.N)
 	excess, rate, total, bound := 0.0, math.Inf(1), 0.0, 0.0
 	// As a float64: of few inputs it is beyond an int of 32 bits.
-	work := float64(g.K+(allEvery-1)*min(g.K, fewWork)) / allEvery
+	work := float64(width+(allEvery-1)*min(width, fewWork)) / allEvery
 	rounds := int(min(float64(cmp.Or(g.Rounds, mostRounds)), max(leastRounds, mostWork/float64(g.N)/float64(g.C)/work)))
 	lists := make([][]int, g.C) // what every cell has answered
 	for round := 0; round < rounds && !(least <= bound*(1+gap)); round++ {
@@ -62,9 +69,9 @@ func (g *Game) Play(ctx context.Context, answer []int, gap float64, more func(ro
 		for x := range prior {
 			prior[x] = float64((1-g.Mean)*prior[x]/sum) + g.Mean/float64(g.N)
 		}
-		all, tried := g.K <= fewWork || round < firstAll || round%allEvery == 0 || round == rounds-1, lists
+		all, tried := width <= fewWork || round < firstAll || round%allEvery == 0 || round == rounds-1, lists
 		if all {
-			tried = nil
+			tried = g.Lists
 		}
 		if err := g.round(ctx, prior, answer, loss, tried); err != nil {
 			return nil, err
@@ -101,7 +108,10 @@ func (g *Game) Play(ctx context.Context, answer []int, gap float64, more func(ro
 			average[x] += (v - average[x]) * weight / total
 		}
 		for y, j := range answer {
-			counts[y*g.K+j] += weight
+			if g.Lists != nil {
+				j = slices.Index(g.Lists[y], j)
+			}
+			counts[y*width+j] += weight
 		}
 		if lost := float64((1-g.Mean)*slices.Max(average)) + float64(g.Mean*floats.Sum(average))/float64(g.N); lost < least {
 			least = lost

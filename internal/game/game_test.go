@@ -46,6 +46,54 @@ func TestPlay_NearlyBest(t *testing.T) {
 	}
 }
 
+// Cells with lists answer what these have, and lose as little as in the game of these outputs alone.
+func TestPlay_AnswersFromLists(t *testing.T) {
+	r := random.Seeded(37)
+	for range 10 {
+		const n, c, k = 7, 5, 9
+		g, few := &Game{N: n, C: c, K: k}, &Game{N: n, C: c, K: 3}
+		list := r.Perm(k)[:few.K]
+		for range n {
+			p := make([]float64, c)
+			for y := range p {
+				p[y] = r.ExpFloat64()
+			}
+			for _, v := range p {
+				g.Mass = append(g.Mass, float32(v/floats.Sum(p)))
+			}
+			for range k {
+				g.Dist = append(g.Dist, r.Float32())
+			}
+			for _, j := range list {
+				few.Dist = append(few.Dist, g.Dist[len(g.Dist)-k:][j])
+			}
+		}
+		few.Mass = g.Mass
+		answer := make([]int, c)
+		for y := range c {
+			g.Lists, answer[y] = append(g.Lists, list), list[0]
+		}
+		worst := func(weight []float64) float64 {
+			most := 0.0
+			for x := range n {
+				loss := 0.0
+				for y := range c {
+					row := weight[y*few.K : (y+1)*few.K]
+					for j, v := range row {
+						loss += float64(g.Mass[x*c+y]) * float64(few.Dist[x*few.K+j]) * v / floats.Sum(row)
+					}
+				}
+				most = max(most, loss)
+			}
+			return most
+		}
+		have, want := worst(testkit.Must(g.Play(t.Context(), answer, Gap, nil))), worst(testkit.Must(few.Play(t.Context(), make([]int, c), Gap, nil)))
+		if math.Abs(have-want) > 2*Gap*want {
+			t.Errorf("%v, with these outputs alone %v", have, want)
+		}
+	}
+}
+
 // In a cell that does not matter to the worst input answers are best for the mean, and else for the
 // worst of those there.
 func TestPlay_MeanDecidesTheRest(t *testing.T) {

@@ -92,15 +92,14 @@ func newFirstPairs(r *pairs, ends [][]end, c *place) firstPairs {
 }
 
 func (l nearPairs) open(p *point) engine {
-	e := &lazyEngine{patterns: make([]ownPattern, p.m)}
+	e := &lazyEngine{size: p.prob.LazySize(), patterns: make([]ownPattern, p.m)}
 	p.parts = make([]part, p.m)
-	most := 0 // entries of a column
 	for w := range p.m {
 		c := l[min(w, len(l)-1)]
 		p.parts[w], e.patterns[w] = c.part, ownPattern{f: c.f, ordered: len(c.index), shared: true}
-		most = max(most, c.n)
 	}
 	e.byInverse = newByInverse(p, e)
+	most := e.size.Column
 	for range p.tasks {
 		e.scratch = append(e.scratch, lazyScratch{make([]float64, most*most), make([]int32, most), make([]worst, 2*most), bitset.Rows(most, most), make([]int32, p.n)})
 	}
@@ -108,16 +107,7 @@ func (l nearPairs) open(p *point) engine {
 	return e
 }
 
-func (l nearPairs) bytes(p *Problem, _ *pairs) float64 {
-	entries := p.Inputs * p.Outputs
-	if p.Support != nil {
-		entries = 0
-		for _, c := range l {
-			entries += c.n
-		}
-	}
-	return LazyBytes(p.Inputs, p.Outputs, p.duals(), entries)
-}
+func (nearPairs) bytes(p *Problem, _ *pairs) float64 { return p.LazySize().Bytes() }
 
 // lazyEngine imposes few pairs at first, the same for every column that has all inputs. Each iteration
 // looks at the others: none may be broken by a step, and those that a full one would
@@ -129,6 +119,7 @@ func (l nearPairs) bytes(p *Problem, _ *pairs) float64 {
 // common order would fill them three to four times as much.
 type lazyEngine struct {
 	byInverse
+	size     LazySize
 	patterns []ownPattern // by column
 	chol     []float64
 	scratch  []lazyScratch // by task
@@ -277,7 +268,7 @@ func (e *lazyEngine) grow() error {
 	}
 	// Room for them, multipliers and slacks at their new places, and the inverses.
 	rows, factors := e.layout(), e.layoutFactors()
-	e.bytes = lazyBytes(e.n, e.m, e.nz, float64(rows/2), float64(factors))
+	e.bytes = e.size.bytes(float64(rows/2), float64(factors))
 	if e.o.Fits != nil && !e.o.Fits(e.bytes) {
 		return errRefused
 	}
@@ -391,11 +382,39 @@ func (e *lazyEngine) spread(w, was int) {
 	}
 }
 
-// LazyBytes estimates the memory of a lazy solve for so many entries of columns: lazyPairs pairs
-// each, and factors of lazyFill entries a pair.
-func LazyBytes(inputs, outputs, rows, entries int) float64 {
-	pairs := min(lazyPairs, float64(inputs-1)/2) * float64(entries)
-	return lazyBytes(inputs, outputs, rows, pairs, lazyFill*pairs)
+// LazySize is what a lazy solve takes memory for.
+type LazySize struct {
+	Inputs, Outputs, Rows int // loss rows with a dual of their own
+	Entries, Column       int // of all columns, and of the largest
+	Pairs                 int // that may be imposed
+}
+
+// WholeSize is that of a problem without a Support, all of whose pairs may be imposed.
+func WholeSize(inputs, outputs, rows int) LazySize {
+	return LazySize{inputs, outputs, rows, inputs * outputs, inputs, inputs * (inputs - 1) / 2}
+}
+
+// LazySize is that of a problem.
+func (p *Problem) LazySize() LazySize {
+	s := WholeSize(p.Inputs, p.Outputs, p.duals())
+	if p.Support != nil {
+		s.Entries, s.Column = 0, 0
+		for _, list := range p.Support {
+			s.Entries, s.Column = s.Entries+len(list), max(s.Column, len(list))
+		}
+	}
+	s.Pairs = 0
+	for _, list := range p.Pairs {
+		s.Pairs += len(list)
+	}
+	return s
+}
+
+// Bytes estimates the memory of a lazy solve: lazyPairs pairs an entry, and factors of lazyFill
+// entries a pair.
+func (s LazySize) Bytes() float64 {
+	pairs := min(lazyPairs, float64(s.Column-1)/2) * float64(s.Entries)
+	return s.bytes(pairs, lazyFill*pairs)
 }
 
 const (
@@ -403,10 +422,14 @@ const (
 	lazyFill  = 2.0
 )
 
-// lazyBytes counts what bytes does, 50 bytes a pair for the lists of the columns and
-// what is left for more pairs, 11 an entry of a factor for the patterns, and the list of
-// all pairs.
-func lazyBytes(inputs, outputs, rows int, pairs, factors float64) float64 {
-	n, m, r := float64(inputs), float64(outputs), float64(rows)
-	return bytes(n, m, r, pairs, factors, inverseSize(n, r)+n*n) + float64(50*pairs) + float64(11*factors) + float64(178*n*n)
+// bytes counts five arrays over rows, the factors, the tasks' sums, inverses and scratch, the linking
+// system and its factor, the best columns, and x, steps and right-hand sides, 9 an entry; 50 bytes a
+// pair for the lists of the columns and what is left for more pairs, 11 an entry of a factor for the
+// patterns, and 356 for each of the pairs that may be imposed.
+func (s LazySize) bytes(pairs, factors float64) float64 {
+	n, m, r, most, all := float64(s.Inputs), float64(s.Outputs), float64(s.Rows), float64(s.Column), float64(s.Pairs)
+	tasks := math.Ceil(m / float64(taskColumns(s.Inputs, s.Outputs)))
+	task := n*n + n*r + r*r + most*most + max(most*most, 2*all)
+	numbers := 10*pairs + factors + tasks*task + 2*(n+r)*(n+r) + m*n + 9*float64(s.Entries)
+	return float64(8*numbers) + float64(50*pairs) + float64(11*factors) + float64(356*all)
 }

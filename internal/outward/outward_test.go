@@ -222,6 +222,8 @@ var excused = map[string]string{
 	"entropy/scale/outer.go add":                                   decides,
 	"lp/anywhere/spaces.go onEarth":                                within, // TestEarth_MapsNoPlacesApart
 	"lp/local.go complete":                                         rare,   // TestComplete_RoundsDown
+	"lp/mean.go proved":                                            rare,   // TestMean_RoundsDown
+	"lp/mean.go meanProgram":                                       rare,   // TestMean_RoundsDown
 	"lp/patch.go behind":                                           slack,  // TestBehind_CountsTheRoundingOfSlack
 	"mechanism/additive/discretegaussian.go DiscreteGaussianDelta": small,
 	"mechanism/additive/knorm.go alphaFor":                         within,

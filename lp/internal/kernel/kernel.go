@@ -36,7 +36,8 @@ type Problem struct {
 // the place of single ones.
 //
 // What the row sums differ by in the end is mended by envelopes: see package envelope. Where
-// those fail r is 1/2, as the logarithm of a row sum changes by r rho1 at most.
+// those take long r is less by as much. Where either fails r is 1/2, as the logarithm of a row sum
+// changes by r rho1 at most.
 type Kernel struct {
 	Problem
 	ctx  context.Context
@@ -49,9 +50,10 @@ type Kernel struct {
 	total   []float64 // row sums, of near columns
 	rings   []*ring
 	ringed  []bool
-	release []int // index into label, of every input's column
-	label   []int // outputs that are released
-	base    *Base // nil: none
+	release []int  // index into label, of every input's column
+	label   []int  // outputs that are released
+	answers []term // the columns after Remap, nil before
+	base    *Base  // nil: none
 	share   float64
 	baseAt  []int // label of every column of base
 }
@@ -64,10 +66,12 @@ const (
 	still  = 1e-7
 	first  = 60  // sweeps over single inputs before rings are looked at
 	sweeps = 3   // between two passes over the rings
-	passes = 200 // at most
+	passes = 500 // at most
 	look   = 25  // passes between two looks at the row sums
 	// even is what the logarithms of row sums may differ by, as a share of the budget.
 	even = .005
+	// mended is how many products n^2 m an envelope takes at most: at 2e10 some minutes for all.
+	mended = 2e10
 	// faint is the logarithm of a share of a sum that is not counted.
 	faint = -40
 	// least is the logarithm of a weight below which columns are level, as private.
@@ -81,7 +85,17 @@ func New(ctx context.Context, p *Problem, base *Base, share float64) (*Kernel, e
 	if err := k.releases(); err != nil {
 		return nil, err
 	}
-	return k, k.balance(1 - envelope.Margin)
+	rate := 1 - envelope.Margin
+	if !k.mends() {
+		rate = 1 - 1.1*even
+	}
+	return k, k.balance(rate)
+}
+
+// mends tells whether envelopes mend the channel.
+func (k *Kernel) mends() bool {
+	n, m := float64(k.n), float64(len(k.label))
+	return n*n*m <= mended
 }
 
 // releases assigns to every input the output that is nearest to it.
@@ -119,7 +133,7 @@ func (k *Kernel) releases() error {
 
 // build computes the columns of single inputs.
 func (k *Kernel) build(rate float64) error {
-	k.rate, k.rings = rate, nil
+	k.rate, k.rings, k.answers = rate, nil, nil
 	k.near, k.value = make([][]int32, k.n), make([][]float32, k.n)
 	k.weight, k.total, k.ringed = make([]float64, k.n), make([]float64, k.n), make([]bool, k.n)
 	err := parallel.Chunks(k.ctx, k.n, 8, k.Workers, nil, func(_, lo, hi int) {
@@ -213,24 +227,29 @@ func (k *Kernel) sweep() error {
 	return nil
 }
 
-// term is a column with a weight.
+// term is a column with a weight. It releases labels with the logarithms of their shares.
 type term struct {
-	log   float64 // of the weight
-	label int
-	set   []int32 // as that of a ring
+	log    float64 // of the weight
+	set    []int32 // as that of a ring
+	labels []int
+	shares []float64
 }
 
 // columns lists those with a weight.
 func (k *Kernel) columns() (list []term) {
-	for u, w := range k.weight {
-		if w > 0 {
-			list = append(list, term{math.Log(w), k.release[u], []int32{int32(u)}})
+	if k.answers != nil {
+		return k.answers
+	}
+	add := func(weight float64, set []int32, center int) {
+		if weight > 0 {
+			list = append(list, term{math.Log(weight), set, k.release[center : center+1], []float64{0}})
 		}
 	}
+	for u, w := range k.weight {
+		add(w, []int32{int32(u)}, u)
+	}
 	for _, r := range k.rings {
-		if r.weight > 0 {
-			list = append(list, term{math.Log(r.weight), k.release[r.center], r.set})
-		}
+		add(r.weight, r.set, r.center)
 	}
 	return list
 }
@@ -244,16 +263,16 @@ func (k *Kernel) logs(dst, from []float64, columns []term, scratch []float64) {
 		dst[w] = math.Inf(-1)
 	}
 	for i, c := range columns {
-		least := from[c.set[0]]
-		for _, s := range c.set[1:] {
-			least = min(least, from[s])
+		at[i] = c.log - float64(k.rate*nearest(from, c.set))
+		for j, w := range c.labels {
+			dst[w] = max(dst[w], at[i]+c.shares[j])
 		}
-		at[i] = c.log - float64(k.rate*least)
-		dst[c.label] = max(dst[c.label], at[i])
 	}
 	for i, c := range columns {
-		if l := at[i] - dst[c.label]; l > faint {
-			sums[c.label] += math.Exp(l)
+		for j, w := range c.labels {
+			if l := at[i] + c.shares[j] - dst[w]; l > faint {
+				sums[w] += math.Exp(l)
+			}
 		}
 	}
 	for w, sum := range sums {
@@ -358,7 +377,7 @@ func (k *Kernel) Channel(ctx context.Context, label []int, safe bool) (*mechanis
 			e.X[x*m+w] = math.Exp(max(l, least) - e.Log[x])
 		}
 	})
-	if err == nil && !safe {
+	if err == nil && !safe && k.mends() {
 		_, err = e.Repair(ctx)
 	}
 	if err != nil || slices.ContainsFunc(e.X, func(v float64) bool { return !(v <= math.MaxFloat64) }) {
