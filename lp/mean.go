@@ -41,8 +41,14 @@ func (e *extension) mean(k *kernel.Kernel) error {
 		return err
 	}
 	prog, ceiling, err := e.meanProgram(prior)
-	if err != nil || e.memory(e.bytes()+prog.LazySize().Bytes()+float64(8*float64(e.n)*float64(e.m))) != nil {
+	if err != nil {
 		return err
+	}
+	fits := func(engine float64) bool {
+		return e.memory(e.bytes()+float64(8*float64(e.n)*float64(e.m))+engine) == nil
+	}
+	if !fits(prog.LazySize().Bytes()) {
+		return nil
 	}
 	plan, err := ipm.Lazily(e.ctx, prog)
 	if err != nil {
@@ -51,7 +57,7 @@ func (e *extension) mean(k *kernel.Kernel) error {
 	ctx, still := context.WithCancel(e.ctx)
 	defer still()
 	last, before := 0.0, e.s.Iterations
-	res := plan.Solve(ctx, ipm.Settings{Tolerance: e.o.Tolerance, Workers: e.o.Workers, Progress: func(i int, _, lower float64) {
+	res := plan.Solve(ctx, ipm.Settings{Tolerance: e.o.Tolerance, Workers: e.o.Workers, Fits: fits, Progress: func(i int, _, lower float64) {
 		e.s.Iterations = before + i
 		e.stage()
 		if lower > 0 && lower-last <= meanStill*lower {

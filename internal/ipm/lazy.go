@@ -410,16 +410,20 @@ func (p *Problem) LazySize() LazySize {
 	return s
 }
 
-// Bytes estimates the memory of a lazy solve: lazyPairs pairs an entry, and factors of lazyFill
-// entries a pair.
+// Bytes estimates the memory of a lazy solve: lazyPairs pairs an entry, or localPairs with a Support, and
+// factors of lazyFill entries a pair.
 func (s LazySize) Bytes() float64 {
-	pairs := min(lazyPairs, float64(s.Column-1)/2) * float64(s.Entries)
+	each := lazyPairs
+	if s.Column < s.Inputs {
+		each = localPairs
+	}
+	pairs := min(each, float64(s.Column-1)/2) * float64(s.Entries)
 	return s.bytes(pairs, lazyFill*pairs)
 }
 
 const (
-	lazyPairs = 16.0
-	lazyFill  = 2.0
+	lazyPairs, localPairs = 16.0, 10.0
+	lazyFill              = 2.0
 )
 
 // bytes counts five arrays over rows, the factors, the tasks' sums, inverses and scratch, the linking
