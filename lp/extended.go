@@ -88,13 +88,13 @@ func (e *extension) newKernel(base *kernel.Base, share float64) (k *kernel.Kerne
 
 func (e *extension) run() error {
 	k, losses, err := e.newKernel(nil, 0)
-	if err == nil && remapShare*e.m >= e.n {
-		if err = k.Remap(); err == nil {
-			losses, err = k.Losses()
-		}
-	}
 	if err != nil {
 		return err
+	}
+	if remapShare*e.m >= e.n {
+		if better, err := k.Remap(); err == nil { // else it is as it was
+			losses = better
+		}
 	}
 	worst := slices.Max(losses)
 	if worst < e.s.Objective {

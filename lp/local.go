@@ -2,6 +2,7 @@ package lp
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 	"time"
@@ -148,7 +149,7 @@ func (g *merged) solveColumns(s *Solution, support [][]int32, decay []float64, b
 	if support == nil {
 		return false, nil
 	}
-	if g.prog.Pairs, err = g.sharing(support); err != nil {
+	if g.prog.Pairs, err = sharing(g.ctx, g.n, support, g.o.Workers); err != nil {
 		return false, err
 	}
 	g.prog.Support = support
@@ -169,17 +170,17 @@ func (g *merged) solveColumns(s *Solution, support [][]int32, decay []float64, b
 	return true, err
 }
 
-// sharing lists the pairs of inputs that are in one column of a support.
-func (p *problem) sharing(support [][]int32) ([][]int32, error) {
-	of := make([][]int, p.n) // the columns of an input
+// sharing lists the pairs of n inputs that are in one column of a support.
+func sharing(ctx context.Context, n int, support [][]int32, workers int) ([][]int32, error) {
+	of := make([][]int, n) // the columns of an input
 	for w, list := range support {
 		for _, u := range list {
 			of[u] = append(of[u], w)
 		}
 	}
-	pairs := make([][]int32, p.n)
-	return pairs, parallel.Chunks(p.ctx, p.n, 16, p.o.Workers, nil, func(_, lo, hi int) {
-		shares := make([]bool, p.n)
+	pairs := make([][]int32, n)
+	return pairs, parallel.Chunks(ctx, n, 16, workers, nil, func(_, lo, hi int) {
+		shares := make([]bool, n)
 		for u := lo; u < hi; u++ {
 			clear(shares)
 			for _, w := range of[u] {
@@ -187,7 +188,7 @@ func (p *problem) sharing(support [][]int32) ([][]int32, error) {
 					shares[v] = true
 				}
 			}
-			for v := u + 1; v < p.n; v++ {
+			for v := u + 1; v < n; v++ {
 				if shares[v] {
 					pairs[u] = append(pairs[u], int32(v))
 				}

@@ -416,8 +416,7 @@ func TestRelax_ByColumns(t *testing.T) {
 
 // Pairs are those that share a column.
 func TestSharing_KnownAnswers(t *testing.T) {
-	p := testkit.Must(read(t.Context(), "test", metric.Same(space.Path(5, 1)), 1, &Options{}))
-	pairs := testkit.Must(p.merge(0).sharing([][]int32{{0, 1, 4}, {1, 2}, {1, 2, 4}}))
+	pairs := testkit.Must(sharing(t.Context(), 5, [][]int32{{0, 1, 4}, {1, 2}, {1, 2, 4}}, 0))
 	if want := [][]int32{{1, 4}, {2, 4}, {4}, nil, nil}; !reflect.DeepEqual(pairs, want) {
 		t.Errorf("%v, want %v", pairs, want)
 	}

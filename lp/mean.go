@@ -10,6 +10,7 @@ import (
 	"github.com/metricdp/metricdp/internal/ipm"
 	"github.com/metricdp/metricdp/internal/parallel"
 	"github.com/metricdp/metricdp/lp/internal/kernel"
+	"github.com/metricdp/metricdp/metric"
 )
 
 // Where the program of all inputs does not fit the memory, that of the mean under a prior may: it has
@@ -34,18 +35,24 @@ const (
 	meanStill = 1e-3
 )
 
-// mean proves a bound of the mean under the kernel's prior.
+// mean proves a bound of the mean under the kernel's prior, of inputs that are not too near each other:
+// each has the weight of all that are merged with it.
 func (e *extension) mean(k *kernel.Kernel) error {
-	prior, err := k.Prior()
+	weight, err := k.Prior()
 	if err != nil {
 		return err
 	}
-	prog, ceiling, err := e.meanProgram(prior)
+	g := e.merge(e.o.Tolerance / mergeShare)
+	prior := make([]float64, len(g.first))
+	for u, c := range g.class {
+		prior[c] += weight[u]
+	}
+	prog, ceiling, err := e.meanProgram(g.first, prior)
 	if err != nil {
 		return err
 	}
 	fits := func(engine float64) bool {
-		return e.memory(e.bytes()+float64(8*float64(e.n)*float64(e.m))+engine) == nil
+		return e.memory(e.bytes()+float64(8*len(prog.Loss))+engine) == nil
 	}
 	if !fits(prog.LazySize().Bytes()) {
 		return nil
@@ -65,7 +72,11 @@ func (e *extension) mean(k *kernel.Kernel) error {
 		}
 		last = lower
 	}})
-	e.s.prove(math.Ldexp(proved(res.Y, ceiling, prior), e.exp), boundByMean, prior)
+	clear(weight)
+	for c, u := range g.first {
+		weight[u] = prior[c]
+	}
+	e.s.prove(math.Ldexp(proved(res.Y, ceiling, prior), e.exp), boundByMean, weight)
 	return nil
 }
 
@@ -79,23 +90,30 @@ func proved(prices, ceiling, prior []float64) float64 {
 	return directed.DivDown(sum, mass)
 }
 
-// meanProgram returns the program and the ceilings of the prices.
-func (e *extension) meanProgram(prior []float64) (*ipm.Problem, []float64, error) {
-	n, m := e.n, e.m
-	prog := &ipm.Problem{Inputs: n, Outputs: m, Budget: e.budget, Prior: prior, Class: make([]int, n), Loss: slices.Clone(e.scaled), Support: make([][]int32, m)}
+// meanProgram returns the program of some inputs with their prior, and the ceilings of the prices.
+func (e *extension) meanProgram(inputs []int, prior []float64) (*ipm.Problem, []float64, error) {
+	n, m := len(inputs), e.m
+	f, err := metric.Subset(bounded{e.budget}, inputs)
+	if err != nil {
+		return nil, nil, err
+	}
+	prog := &ipm.Problem{Inputs: n, Outputs: m, Budget: f, Prior: prior, Class: make([]int, n), Loss: make([]float64, n*m), Support: make([][]int32, m)}
 	ceiling := make([]float64, n)
 	for u, p := range prior {
 		prog.Class[u] = u
 		ceiling[u] = p * math.Ldexp(meanCeiling*e.s.Objective, -e.exp)
 	}
-	err := parallel.Chunks(e.ctx, m, 8, e.o.Workers, nil, func(_, lo, hi int) {
+	err = parallel.Chunks(e.ctx, m, 8, e.o.Workers, nil, func(_, lo, hi int) {
 		var row, from []float64
 		for w := lo; w < hi; w++ {
 			loss := prog.Loss[w*n : (w+1)*n]
-			row = finite.Row(e.budget, slices.Index(loss, slices.Min(loss)), row)
+			for i, u := range inputs {
+				loss[i] = e.scaled[w*e.n+u]
+			}
+			row = finite.Row(e.budget, inputs[slices.Index(loss, slices.Min(loss))], row)
 			var out []int
-			for u, budget := range row {
-				switch {
+			for u, x := range inputs {
+				switch budget := row[x]; {
 				case budget <= meanReach || directed.MulDown(prior[u], loss[u]) < ceiling[u]:
 					prog.Support[w] = append(prog.Support[w], int32(u))
 				case budget <= meanPays:
@@ -104,12 +122,13 @@ func (e *extension) meanProgram(prior []float64) (*ipm.Problem, []float64, error
 			}
 			way, to := slices.Repeat([]float64{math.Inf(1)}, len(out)), make([]int32, len(out))
 			for _, u := range prog.Support[w] {
-				if row[u] < meanEdge*meanReach {
+				home := row[inputs[u]]
+				if home < meanEdge*meanReach {
 					continue
 				}
-				from = finite.Row(e.budget, int(u), from)
+				from = finite.Row(e.budget, inputs[u], from)
 				for i, v := range out {
-					if l := row[u] + from[v]; l < way[i] {
+					if l := home + from[inputs[v]]; l < way[i] {
 						way[i], to[i] = l, u
 					}
 				}
@@ -119,13 +138,13 @@ func (e *extension) meanProgram(prior []float64) (*ipm.Problem, []float64, error
 					continue
 				}
 				spare := directed.SubDown(directed.MulDown(prior[v], loss[v]), ceiling[v])
-				paid := directed.DivDown(spare, directed.ExpUp(e.budget.Distance(int(to[i]), v)))
+				paid := directed.DivDown(spare, directed.ExpUp(f.Distance(int(to[i]), v)))
 				loss[to[i]] = directed.AddDown(loss[to[i]], directed.DivDown(paid, prior[to[i]]))
 			}
 		}
 	})
 	if err == nil {
-		prog.Pairs, err = e.sharing(prog.Support)
+		prog.Pairs, err = sharing(e.ctx, n, prog.Support, e.o.Workers)
 	}
 	return prog, ceiling, err
 }

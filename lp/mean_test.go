@@ -23,6 +23,9 @@ func TestMean_ProvesABound(t *testing.T) {
 		points := make([][]float64, n)
 		for u := range points {
 			points[u] = []float64{float64(n) / 4 * r.Float64(), 4 * r.Float64()}
+			if i%4 == 1 && u > n-9 { // some lie at one place
+				points[u] = points[0]
+			}
 		}
 		b, o := metric.Same(space.Euclidean(points)), &Options{}
 		if i%4 > 1 {
@@ -38,7 +41,7 @@ func TestMean_ProvesABound(t *testing.T) {
 			e := &extension{problem: p, s: s, stage: func() {}}
 			k, _, err := e.newKernel(nil, 0)
 			testkit.Check(t, err)
-			prog, _, err := e.meanProgram(testkit.Must(k.Prior()))
+			prog, _, err := e.meanProgram(upTo(n), testkit.Must(k.Prior()))
 			testkit.Check(t, err)
 			if size := prog.LazySize(); size.Entries > n*p.m*2/3 {
 				t.Errorf("space %d: %d of %d entries", i, size.Entries, n*p.m)
@@ -65,9 +68,10 @@ func TestMean_RoundsDown(t *testing.T) {
 	r, exact, paid := random.Seeded(58), testkit.Ratio, 0
 	for i := range 600 {
 		far, objective, loss := 3*r.Float64(), 1+r.Float64()/4, []float64{0, r.Float64(), 2 + r.Float64()}
+		prior := []float64{r.Float64(), r.Float64(), r.Float64()}
 		switch i % 5 {
-		case 0: // no rounding of the factor hides others
-			far = 0
+		case 0: // other roundings hide none of what is to spare
+			far, loss[1], prior[1], loss[2] = 0, 0, 1, 9*loss[2]
 		case 1: // the cost is about its ceiling
 			loss[2] = meanCeiling * objective
 		}
@@ -76,8 +80,7 @@ func TestMean_RoundsDown(t *testing.T) {
 		})
 		p := testkit.Must(read(t.Context(), "test", metric.Same(f), 1, &Options{Outputs: []int{0}, Loss: func(x, _ int) float64 { return loss[x] }}))
 		e := &extension{problem: p, s: &Solution{Objective: objective}}
-		prior := []float64{r.Float64(), r.Float64(), r.Float64()}
-		prog, ceiling, err := e.meanProgram(prior)
+		prog, ceiling, err := e.meanProgram(upTo(3), prior)
 		testkit.Check(t, err)
 		if !slices.Equal(prog.Support[0], []int32{0, 1}) {
 			continue // there is nothing above the ceiling

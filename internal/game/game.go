@@ -42,9 +42,9 @@ type Game struct {
 }
 
 // Play returns weights of the outputs, K for every cell, or as many as its list has, of the same
-// sum: answers against the worst input. The first answers are only kept where no input matters. It ends within a share of
-// gap of the best, when its rounds are used up, or where more, if not nil, says so: it is told the
-// rounds so far and the gap.
+// sum: answers against the worst input. The first answers are only kept where no input matters. It
+// ends within a share of gap of the best, when its rounds are used up, or where more, if not nil, says
+// so: it is told the rounds so far and the gap.
 func (g *Game) Play(ctx context.Context, answer []int, gap float64, more func(round int, gap float64) bool) ([]float64, error) {
 	width := g.K
 	if g.Lists != nil {

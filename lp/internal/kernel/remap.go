@@ -2,8 +2,11 @@ package kernel
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/metricdp/metricdp/internal/finite"
 	"github.com/metricdp/metricdp/internal/game"
@@ -14,12 +17,33 @@ import (
 const candidates = 24
 
 // Remap changes which outputs the columns release, in shares, such that the input that loses most
-// loses less: what is made of a private release is as private. See package game.
-func (k *Kernel) Remap() error {
+// loses less, and returns the losses: what is made of a private release is as private. See package
+// game. With an error the columns are as they were: those of ctx and Memory, and ErrNone.
+// O(n (columns + outputs)) a round, some hundred rounds.
+func (k *Kernel) Remap() (losses []float64, err error) {
+	answers, err := k.play()
+	if err != nil {
+		return nil, err
+	}
+	k.answers = answers
+	if losses, err = k.Losses(); err != nil {
+		k.answers = nil
+	}
+	return losses, err
+}
+
+// ErrNone says that the weights are no numbers, as where rho1 is no metric, and no answers were found.
+var ErrNone = errors.New("lp: no answers for the columns of a kernel")
+
+// play returns the columns with what they are to release.
+func (k *Kernel) play() ([]term, error) {
 	columns := k.columns()
 	c, m := len(columns), len(k.label)
+	if c == 0 {
+		return nil, ErrNone
+	}
 	if err := k.Memory(float64(4*float64(k.n)*float64(c+m)) + k.entries()); err != nil {
-		return err
+		return nil, err
 	}
 	g := &game.Game{N: k.n, C: c, K: m, Mass: make([]float32, k.n*c), Dist: make([]float32, k.n*m), Workers: k.Workers, Lists: make([][]int, c)}
 	most := slices.Max(k.Loss)
@@ -42,7 +66,7 @@ func (k *Kernel) Remap() error {
 		}
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	answer := make([]int, c)
 	err = parallel.Chunks(k.ctx, c, 8, k.Workers, nil, func(_, lo, hi int) {
@@ -64,19 +88,18 @@ func (k *Kernel) Remap() error {
 		}
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	weight, err := g.Play(k.ctx, answer, game.Gap, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	width := len(g.Lists[0])
+	width, sum := len(g.Lists[0]), floats.Sum(weight)/float64(c) // of every column
+	if !(sum > 0) {
+		return nil, ErrNone
+	}
 	for i := range columns {
 		own := weight[i*width : (i+1)*width]
-		sum := 0.0
-		for _, v := range own {
-			sum += v
-		}
 		columns[i].labels, columns[i].shares = nil, nil
 		for j, v := range own {
 			if v > 0 {
@@ -85,8 +108,7 @@ func (k *Kernel) Remap() error {
 			}
 		}
 	}
-	k.answers = columns
-	return nil
+	return columns, nil
 }
 
 // nearest is the least distance of a set.

@@ -1,6 +1,8 @@
 package kernel
 
 import (
+	"context"
+	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -21,8 +23,7 @@ func TestRemap_LosesLess(t *testing.T) {
 	for _, alpha := range []float64{4, 12} {
 		k, f := halton(t, len(labels), alpha)
 		before := slices.Max(testkit.Must(k.Losses()))
-		testkit.Check(t, k.Remap())
-		losses := testkit.Must(k.Losses())
+		losses := testkit.Must(k.Remap())
 		c := testkit.Must(k.Channel(t.Context(), labels, false))
 		if l := testkit.Must(c.Audit(t.Context(), f, nil)).Hi; !(l > .99 && l <= 1) {
 			t.Errorf("alpha %v: level %v", alpha, l)
@@ -40,6 +41,31 @@ func TestRemap_LosesLess(t *testing.T) {
 		}
 		if after := slices.Max(losses); after > .97*before {
 			t.Errorf("alpha %v: %v before, %v after", alpha, before, after)
+		}
+	}
+}
+
+// A context that ends leaves the columns as they were, and so do weights that are no numbers.
+func TestRemap_KeepsWhatThereWas(t *testing.T) {
+	k, _ := halton(t, 40, 4)
+	before := testkit.Must(k.Losses())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	k.ctx = ctx
+	if _, err := k.Remap(); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	k.ctx = t.Context()
+	if after := testkit.Must(k.Losses()); !slices.Equal(before, after) {
+		t.Errorf("%v before, %v after", before, after)
+	}
+	for _, v := range []float64{math.NaN(), math.Inf(1), 0} {
+		for u := range k.weight {
+			k.weight[u] = v
+		}
+		k.rings = nil
+		if _, err := k.Remap(); err != ErrNone {
+			t.Errorf("weights %v: %v", v, err)
 		}
 	}
 }
