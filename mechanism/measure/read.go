@@ -90,9 +90,9 @@ func (c *Counts[P]) count(ctx context.Context, function string, seq iter.Seq2[P,
 // addChunks adds records to counts that only the caller knows, some at a time. The error is that of
 // the first record that has one, which is named by its position.
 func (c *Counts[P]) addChunks(ctx context.Context, function string, records []P, at func(i int) int, workers int, progress parallel.Progress) error {
-	errs := make([]error, (len(records)+chunk-1)/chunk)
+	errs, skipped := make([]error, (len(records)+chunk-1)/chunk), c.skipped // which merge sets
 	err := parallel.Chunks(ctx, len(records), chunk, workers, progress, func(k, lo, hi int) {
-		cells, i, err := locateAll(c.space, records[lo:hi], c.skipped)
+		cells, i, err := locateAll(c.space, records[lo:hi], skipped)
 		if err == nil {
 			err = c.merge("", "", snapshot{run: newRun(cells), total: int64(len(cells))})
 		}
