@@ -110,11 +110,18 @@ func (e *extension) meanProgram(inputs []int, prior []float64) (*ipm.Problem, []
 			for i, u := range inputs {
 				loss[i] = e.scaled[w*e.n+u]
 			}
-			row = finite.Row(e.budget, inputs[slices.Index(loss, slices.Min(loss))], row)
+			home := slices.Index(loss, slices.Min(loss))
+			row = finite.Row(e.budget, inputs[home], row)
+			next := math.Inf(1) // rows imply that entries are not negative from two inputs on
+			for u, x := range inputs {
+				if u != home {
+					next = min(next, row[x])
+				}
+			}
 			var out []int
 			for u, x := range inputs {
 				switch budget := row[x]; {
-				case budget <= meanReach || directed.MulDown(prior[u], loss[u]) < ceiling[u]:
+				case budget <= max(meanReach, next) || directed.MulDown(prior[u], loss[u]) < ceiling[u]:
 					prog.Support[w] = append(prog.Support[w], int32(u))
 				case budget <= meanPays:
 					out = append(out, u)
@@ -122,13 +129,13 @@ func (e *extension) meanProgram(inputs []int, prior []float64) (*ipm.Problem, []
 			}
 			way, to := slices.Repeat([]float64{math.Inf(1)}, len(out)), make([]int32, len(out))
 			for _, u := range prog.Support[w] {
-				home := row[inputs[u]]
-				if home < meanEdge*meanReach {
+				back := row[inputs[u]]
+				if back < meanEdge*meanReach {
 					continue
 				}
 				from = finite.Row(e.budget, inputs[u], from)
 				for i, v := range out {
-					if l := home + from[inputs[v]]; l < way[i] {
+					if l := back + from[inputs[v]]; l < way[i] {
 						way[i], to[i] = l, u
 					}
 				}

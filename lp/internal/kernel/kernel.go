@@ -66,8 +66,9 @@ const (
 	still  = 1e-7
 	first  = 60  // sweeps over single inputs before rings are looked at
 	sweeps = 3   // between two passes over the rings
-	passes = 500 // at most
-	look   = 25  // passes between two looks at the row sums
+	passes = 200 // at most, and evenly where no envelope mends what is left
+	evenly = 500
+	look   = 25 // passes between two looks at the row sums
 	// even is what the logarithms of row sums may differ by, as a share of the budget.
 	even = .005
 	// mended is how many products n^2 m an envelope takes at most: at 2e10 some minutes for all.
@@ -187,10 +188,14 @@ func (k *Kernel) balance(rate float64) error {
 			return err
 		}
 	}
+	most := passes
+	if !k.mends() {
+		most = evenly
+	}
 	for pass := 0; ; pass++ {
 		if pass%look == 0 {
 			share, err := k.unevenness()
-			if err != nil || share <= even || pass >= passes {
+			if err != nil || share <= even || pass >= most {
 				return err
 			}
 		}
