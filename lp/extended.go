@@ -30,9 +30,9 @@ var baseShares = []float64{1, .92, .84}
 
 const baseGain = 0.05
 
-// Columns of the kernel are remapped where there is an output for so many inputs: that takes up to ten
-// times as long as the weights.
-const remapShare = 2
+// manyOutputs is how many times as many inputs as outputs there may be where columns of the kernel are
+// remapped, which takes up to ten times as long as the weights, and where the mean is looked at.
+const manyOutputs = 2
 
 // extend improves s where programs of all inputs take long: by mechanisms on all inputs, and
 // by a program with some of them, which proves a bound.
@@ -91,7 +91,8 @@ func (e *extension) run() error {
 	if err != nil {
 		return err
 	}
-	if remapShare*e.m >= e.n {
+	many := manyOutputs*e.m >= e.n
+	if many {
 		if better, err := k.Remap(); err == nil { // else it is as it was
 			losses = better
 		}
@@ -114,7 +115,7 @@ func (e *extension) run() error {
 		}
 		e.stage()
 	}
-	if open := e.s.Gap > e.o.Tolerance && e.ctx.Err() == nil; open && e.memory(e.bytes()+ipm.WholeSize(e.n, e.m, e.n).Bytes()) != nil {
+	if open := e.s.Gap > e.o.Tolerance && e.ctx.Err() == nil; many && open && e.memory(e.bytes()+ipm.WholeSize(e.n, e.m, e.n).Bytes()) != nil {
 		if err := e.mean(k); err != nil {
 			return err
 		}

@@ -43,8 +43,8 @@ func TestMean_ProvesABound(t *testing.T) {
 			testkit.Check(t, err)
 			prog, _, err := e.meanProgram(upTo(n), testkit.Must(k.Prior()))
 			testkit.Check(t, err)
-			if size := prog.LazySize(); size.Entries > n*p.m*2/3 {
-				t.Errorf("space %d: %d of %d entries", i, size.Entries, n*p.m)
+			if size := prog.LazySize(); size.Entries > float64(n*p.m*2/3) {
+				t.Errorf("space %d: %v of %d entries", i, size.Entries, n*p.m)
 			}
 			p.ctx = whole
 			err = e.mean(k)

@@ -384,14 +384,15 @@ func (e *lazyEngine) spread(w, was int) {
 
 // LazySize is what a lazy solve takes memory for.
 type LazySize struct {
-	Inputs, Outputs, Rows int // loss rows with a dual of their own
-	Entries, Column       int // of all columns, and of the largest
-	Pairs                 int // that may be imposed
+	Inputs, Outputs, Rows int     // loss rows with a dual of their own
+	Column                int     // entries of the largest
+	Entries, Pairs        float64 // of all columns, and that may be imposed: more than an int of 32 bits counts
 }
 
 // WholeSize is that of a problem without a Support, all of whose pairs may be imposed.
 func WholeSize(inputs, outputs, rows int) LazySize {
-	return LazySize{inputs, outputs, rows, inputs * outputs, inputs, inputs * (inputs - 1) / 2}
+	n := float64(inputs)
+	return LazySize{inputs, outputs, rows, inputs, n * float64(outputs), n * (n - 1) / 2}
 }
 
 // LazySize is that of a problem.
@@ -400,12 +401,12 @@ func (p *Problem) LazySize() LazySize {
 	if p.Support != nil {
 		s.Entries, s.Column = 0, 0
 		for _, list := range p.Support {
-			s.Entries, s.Column = s.Entries+len(list), max(s.Column, len(list))
+			s.Entries, s.Column = s.Entries+float64(len(list)), max(s.Column, len(list))
 		}
 	}
 	s.Pairs = 0
 	for _, list := range p.Pairs {
-		s.Pairs += len(list)
+		s.Pairs += float64(len(list))
 	}
 	return s
 }
@@ -417,7 +418,7 @@ func (s LazySize) Bytes() float64 {
 	if s.Column < s.Inputs {
 		each = localPairs
 	}
-	pairs := min(each, float64(s.Column-1)/2) * float64(s.Entries)
+	pairs := min(each, float64(s.Column-1)/2) * s.Entries
 	return s.bytes(pairs, lazyFill*pairs)
 }
 
@@ -431,9 +432,9 @@ const (
 // pair for the lists of the columns and what is left for more pairs, 11 an entry of a factor for the
 // patterns, and 356 for each of the pairs that may be imposed.
 func (s LazySize) bytes(pairs, factors float64) float64 {
-	n, m, r, most, all := float64(s.Inputs), float64(s.Outputs), float64(s.Rows), float64(s.Column), float64(s.Pairs)
+	n, m, r, most, all := float64(s.Inputs), float64(s.Outputs), float64(s.Rows), float64(s.Column), s.Pairs
 	tasks := math.Ceil(m / float64(taskColumns(s.Inputs, s.Outputs)))
 	task := n*n + n*r + r*r + most*most + max(most*most, 2*all)
-	numbers := 10*pairs + factors + tasks*task + 2*(n+r)*(n+r) + m*n + 9*float64(s.Entries)
+	numbers := 10*pairs + factors + tasks*task + 2*(n+r)*(n+r) + m*n + 9*s.Entries
 	return float64(8*numbers) + float64(50*pairs) + float64(11*factors) + float64(356*all)
 }

@@ -36,7 +36,7 @@ type Problem struct {
 // the place of single ones.
 //
 // What the row sums differ by in the end is mended by envelopes: see package envelope. Where
-// those take long r is less by as much. Where either fails r is 1/2, as the logarithm of a row sum
+// those take long r is less by as much. Where that fails r is 1/2, as the logarithm of a row sum
 // changes by r rho1 at most.
 type Kernel struct {
 	Problem
@@ -71,8 +71,6 @@ const (
 	look   = 25 // passes between two looks at the row sums
 	// even is what the logarithms of row sums may differ by, as a share of the budget.
 	even = .005
-	// mended is how many products n^2 m an envelope takes at most: at 2e10 some minutes for all.
-	mended = 2e10
 	// faint is the logarithm of a share of a sum that is not counted.
 	faint = -40
 	// least is the logarithm of a weight below which columns are level, as private.
@@ -86,17 +84,27 @@ func New(ctx context.Context, p *Problem, base *Base, share float64) (*Kernel, e
 	if err := k.releases(); err != nil {
 		return nil, err
 	}
-	rate := 1 - envelope.Margin
-	if !k.mends() {
-		rate = 1 - 1.1*even
+	if k.mends() {
+		_, err := k.balance(1 - envelope.Margin)
+		return k, err
 	}
-	return k, k.balance(rate)
+	for slack := 1.1 * even; ; {
+		share, err := k.balance(1 - slack)
+		if err != nil || !(share > slack) || slack > .2 {
+			return k, err
+		}
+		slack = 1.2 * share
+	}
 }
+
+// mended is how many products n^2 m an envelope of many outputs takes at most: at 2e10 all take some
+// minutes. Tests lower it.
+var mended = 2e10
 
 // mends tells whether envelopes mend the channel.
 func (k *Kernel) mends() bool {
 	n, m := float64(k.n), float64(len(k.label))
-	return n*n*m <= mended
+	return 2*m < n || n*n*m <= mended
 }
 
 // releases assigns to every input the output that is nearest to it.
@@ -178,14 +186,14 @@ func (k *Kernel) entries() float64 {
 	return float64(8 * float64(entries))
 }
 
-// balance computes the weights. O(entries of K) a sweep.
-func (k *Kernel) balance(rate float64) error {
+// balance computes the weights and returns the unevenness. O(entries of K) a sweep.
+func (k *Kernel) balance(rate float64) (share float64, err error) {
 	if err := k.build(rate); err != nil {
-		return err
+		return 0, err
 	}
 	for range first {
 		if err := k.sweep(); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	most := passes
@@ -196,18 +204,18 @@ func (k *Kernel) balance(rate float64) error {
 		if pass%look == 0 {
 			share, err := k.unevenness()
 			if err != nil || share <= even || pass >= most {
-				return err
+				return share, err
 			}
 		}
 		if err := k.addRings(); err != nil {
-			return err
+			return 0, err
 		}
 		for _, r := range k.rings {
 			k.sweepRing(r)
 		}
 		for range sweeps {
 			if err := k.sweep(); err != nil {
-				return err
+				return 0, err
 			}
 		}
 	}
@@ -371,7 +379,7 @@ func (k *Kernel) Channel(ctx context.Context, label []int, safe bool) (*mechanis
 		return nil, err
 	}
 	if safe {
-		if err := k.balance((1 - envelope.Margin) / 2); err != nil {
+		if _, err := k.balance((1 - envelope.Margin) / 2); err != nil {
 			return nil, err
 		}
 	}

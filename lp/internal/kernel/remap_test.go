@@ -45,6 +45,27 @@ func TestRemap_LosesLess(t *testing.T) {
 	}
 }
 
+// Where envelopes take too long the rate is lower by the unevenness of the row sums: the channel keeps
+// the level as it is, remapped too.
+func TestChannel_KeepsTheLevelUnmended(t *testing.T) {
+	defer func(was float64) { mended = was }(mended)
+	mended = 0
+	labels := make([]int, 60)
+	for i := range labels {
+		labels[i] = i
+	}
+	for _, alpha := range []float64{2, 10, 40} {
+		k, f := halton(t, len(labels), alpha)
+		for range 2 {
+			l := testkit.Must(testkit.Must(k.Channel(t.Context(), labels, false)).Audit(t.Context(), f, nil)).Hi
+			if !(l > .8 && l <= 1) {
+				t.Errorf("alpha %v, rate %v: level %v", alpha, k.rate, l)
+			}
+			testkit.Must(k.Remap())
+		}
+	}
+}
+
 // A context that ends leaves the columns as they were, and so do weights that are no numbers.
 func TestRemap_KeepsWhatThereWas(t *testing.T) {
 	k, _ := halton(t, 40, 4)
