@@ -53,7 +53,7 @@ type Solution struct {
 	Objective float64
 	// DualBound is proved whatever the solver did: no alpha-private mechanism has a
 	// smaller loss. BoundBy says by what: "linear program", "local program" with some of
-	// the inputs, "nearest outputs" or "closed star".
+	// the inputs, "mean under a prior", "nearest outputs" or "closed star".
 	DualBound float64
 	BoundBy   string
 	// Gap is (Objective - DualBound)/Objective, 0 where both are 0.
