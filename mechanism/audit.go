@@ -249,10 +249,10 @@ func (c *Channel) auditPure(ctx context.Context, rho metric.Finite, o *auditing,
 		if c.log {
 			up, down = logExtremes(a.W, b.W)
 		} else {
-			lo, hi := quotients(a.W, b.W)
-			if best.exceeds(lo, hi, sums[x], sums[xp], d) {
+			if best.exceeds(a.W, b.W, sums[x], sums[xp], d) {
 				return
 			}
+			lo, hi := quotients(a.W, b.W)
 			up, down = extremes(a.W, b.W, lo, hi)
 		}
 		sl, sh := lnRatio(sums[x], sums[xp])
@@ -279,13 +279,17 @@ func (c *Channel) auditPure(ctx context.Context, rho metric.Finite, o *auditing,
 	return c.pairs(ctx, rho, o, each)
 }
 
-// rowSum is the total of a row: t * e^ln (log) or t * 2^exp, t within a relative error err.
+// rowSum is the total of a row: t * e^ln (log) or t * 2^exp, t within a relative error err. A plain row
+// is small where it has a weight > 0 below smallWeight.
 type rowSum struct {
-	t   exact.DD
-	ln  float64
-	exp int
-	err float64
+	t     exact.DD
+	ln    float64
+	exp   int
+	err   float64
+	small bool
 }
+
+const smallWeight = 0x1p-900
 
 func (c *Channel) rowSums(ctx context.Context, o *auditing, fine bool) ([]rowSum, error) {
 	sums := make([]rowSum, c.n)
@@ -293,7 +297,8 @@ func (c *Channel) rowSums(ctx context.Context, o *auditing, fine bool) ([]rowSum
 		switch {
 		case !c.log:
 			_, e := math.Frexp(r.scale)
-			sums[x] = rowSum{t: r.TotalDD(r.scale), exp: e, err: exact.TotalDDErr}
+			small := slices.ContainsFunc(r.W, func(w float64) bool { return w > 0 && w < smallWeight })
+			sums[x] = rowSum{t: r.TotalDD(r.scale), exp: e, err: exact.TotalDDErr, small: small}
 		case fine:
 			sums[x] = rowSum{t: r.TotalDD(r.scale), ln: r.scale, err: exact.TotalDDErr}
 		default:
@@ -552,18 +557,25 @@ func quotients(a, b []float64) (lo, hi float64) {
 	return lo, hi
 }
 
-// exceeds tells whether a pair at distance d certainly has a level below a.Lo, where the quotients of its
-// plain weights are between lo and hi and their sums are s and t: most pairs need no logarithms. A margin
-// of 2^-30 in the exponent is far more than both ways round by, where sums are within a factor 2^33 of each
-// other and exponents below most: quotients that pass are far inside the range of float64.
-func (a *Audit) exceeds(lo, hi float64, s, t rowSum, d float64) bool {
-	const most = 600
-	exponent := float64(a.Lo*d) - 0x1p-30
-	if !(exponent > 0 && exponent < most) || s.exp != t.exp {
+// exceeds tells whether a pair at distance d, of plain rows a and b with the sums s and t, certainly has a
+// level below m.Lo: most pairs need neither quotients nor logarithms. A margin of 2^-30 in the exponent is
+// far more than products round by. These are in the range of float64, as rows are not small, sums within
+// a factor 2^65 of each other, and exponents below most.
+func (m *Audit) exceeds(a, b []float64, s, t rowSum, d float64) bool {
+	const most, apart = 600, 32
+	exponent, k := float64(m.Lo*d)-0x1p-30, s.exp-t.exp
+	if !(exponent > 0 && exponent < most && -apart <= k && k <= apart) || s.small || t.small {
 		return false
 	}
-	factor, sums := math.Exp(exponent), s.t.Hi/t.t.Hi
-	return hi <= sums*factor && sums <= lo*factor
+	factor, sums := math.Exp(exponent), math.Ldexp(s.t.Hi/t.t.Hi, k)
+	up, down := sums*factor, factor/sums
+	b = b[:len(a)]
+	for y, v := range a {
+		if w := b[y]; !(v <= up*w && w <= down*v) {
+			return false
+		}
+	}
+	return true
 }
 
 // extremes bounds the logarithms of the extreme quotients, which float64 found to be lo and hi.

@@ -211,6 +211,58 @@ func TestAudit_ContainsExactLevelAtTheEnds(t *testing.T) {
 	}
 }
 
+// Pairs that are passed over have no larger level: the audit of many rows is that of the worst two of
+// them, also where weights are too small for products of them, or 0.
+func TestAudit_OfTheWorstPair(t *testing.T) {
+	r, infinite := random.Seeded(10), 0
+	for trial := range 400 {
+		const n, m = 5, 4
+		f := space.Path(n, 1+r.Float64())
+		rows := make([][]float64, n)
+		for x := range rows {
+			rows[x] = []float64{1, r.Float64(), r.Float64(), r.Float64()}
+			switch trial % 5 {
+			case 1: // numbers of few bits
+				rows[x][3] = float64(1+r.IntN(4)) * 0x1p-1074
+			case 2:
+				rows[x][3] = math.Ldexp(1+r.Float64(), -1000-r.IntN(3))
+			case 3:
+				rows[x][3] = math.Ldexp(float64(r.IntN(3)), -800)
+			case 4: // rows of other scales
+				unit := math.Ldexp(1, r.IntN(10)*(1+trial%9))
+				for y := range rows[x] {
+					rows[x][y] *= unit
+				}
+			}
+		}
+		audit := func(of ...int) Audit {
+			var w, at []float64
+			for _, x := range of {
+				w, at = append(w, rows[x]...), append(at, f.Distance(0, x))
+			}
+			c := testkit.Must(FromWeights(t.Context(), len(of), m, w, nil))
+			return testkit.Must(c.Audit(t.Context(), testkit.Must(metric.NewPoints(at, metric.Numbers[float64]{})), nil))
+		}
+		lo, hi := 0.0, 0.0
+		for x := range n {
+			for y := range x {
+				a := audit(y, x)
+				lo, hi = max(lo, a.Lo), max(hi, a.Hi)
+			}
+		}
+		a := audit(0, 1, 2, 3, 4)
+		if math.Abs(a.Lo-lo) > 1e-12*lo || math.Abs(a.Hi-hi) > 1e-12*hi {
+			t.Errorf("trial %d: [%v, %v], the worst pair [%v, %v]", trial, a.Lo, a.Hi, lo, hi)
+		}
+		if math.IsInf(lo, 1) {
+			infinite++
+		}
+	}
+	if infinite < 30 {
+		t.Errorf("%d infinite levels", infinite)
+	}
+}
+
 // Of differences that round to one number the bounds hold each, and are no wider than they must be.
 func TestLogExtreme_HoldsWhatRoundsToIt(t *testing.T) {
 	above, inf, most := math.Nextafter(1, 2), math.Inf(1), math.MaxFloat64

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
 )
 
@@ -295,6 +296,35 @@ func TestBytes_AgainstTheHeap(t *testing.T) {
 		t.Logf("%s: %.3g of %.3g bytes", c.name, peak, bytes)
 		if l.Kind != c.kind || !(bytes > .95*peak && bytes < 2*peak) || c.kind == Dense && (bytes != Bytes(60, 60, 60) || bytes > 8*8*60*60*60) {
 			t.Errorf("%s: engine %d, %.3g bytes on the heap, %.3g stated", c.name, l.Kind, peak, bytes)
+		}
+	}
+}
+
+// Tasks have all columns one after another, and none has more than its part of the squares of their
+// entries, but for one column.
+func TestShare_IsEven(t *testing.T) {
+	r := random.Seeded(3)
+	for range 50 {
+		p := &point{m: 1 + r.IntN(60)}
+		p.places, p.tasks = make([]place, p.m), make([]*task, 1+r.IntN(6))
+		all, most := 0, 0
+		for w := range p.places {
+			k := 1 + r.IntN(30)
+			p.places[w].inputs = make([]int32, k)
+			all, most = all+k*k, max(most, k*k)
+		}
+		begin := p.share()
+		if begin[0] != 0 || begin[len(p.tasks)] != p.m {
+			t.Fatalf("%d columns: %v", p.m, begin)
+		}
+		for i := range p.tasks {
+			work := 0
+			for w := begin[i]; w < begin[i+1]; w++ {
+				work += len(p.places[w].inputs) * len(p.places[w].inputs)
+			}
+			if begin[i] > begin[i+1] || work > all/len(p.tasks)+most {
+				t.Errorf("task %d of %v: %d of %d", i, begin, work, all)
+			}
 		}
 	}
 }

@@ -38,11 +38,11 @@ func (r *pairs) len() int { return len(r.v) }
 const (
 	leastDetour = 1e-3
 	mostDetour  = 1.0
-	// detours, or nearly twice as many, are looked at.
+	// detours are looked at at most, and more than half as many.
 	detours = 128
 )
 
-// newPairs imposes the pairs of p. O(n) for each.
+// newPairs imposes the pairs of p. O(detours) for each.
 func newPairs(ctx context.Context, p *Problem) (*pairs, error) {
 	n := p.Inputs
 	r := &pairs{n: n, start: make([]int32, n+1)}
@@ -53,14 +53,36 @@ func newPairs(ctx context.Context, p *Problem) (*pairs, error) {
 	for _, t := range []*[]float64{&r.a, &r.b, &r.proof, &r.omega} {
 		*t = make([]float64, len(r.v))
 	}
-	err := parallel.Chunks(ctx, n, 4, 0, nil, func(_, lo, hi int) {
-		var du, dv []float64
-		for u := lo; u < hi; u++ {
-			du = finite.Row(p.Budget, u, du)
-			for i := r.start[u]; i < r.start[u+1]; i++ {
-				dv = finite.Row(p.Budget, int(r.v[i]), dv)
-				r.set(i, u, p, du, dv)
+	step := 1 + n/detours
+	via := make([][]float64, n) // the budgets to every step-th input
+	each := func(f func(u int, from []float64)) error {
+		return parallel.Chunks(ctx, n, 4, 0, nil, func(_, lo, hi int) {
+			var from []float64
+			for u := lo; u < hi; u++ {
+				from = finite.Row(p.Budget, u, from)
+				f(u, from)
 			}
+		})
+	}
+	err := each(func(u int, from []float64) {
+		for z := 0; z < n; z += step {
+			via[u] = append(via[u], from[z])
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = each(func(u int, from []float64) {
+		for i := r.start[u]; i < r.start[u+1]; i++ {
+			v := int(r.v[i])
+			// How much longer the shortest way over a third input is, of some.
+			detour := math.Inf(1)
+			for k, e := range via[u] {
+				if s := e + via[v][k]; s < detour && k*step != u && k*step != v {
+					detour = s
+				}
+			}
+			r.set(i, u, p, from[v], detour)
 		}
 	})
 	for _, w := range r.omega {
@@ -119,24 +141,15 @@ func (r *pairs) within(inputs, place []int32) *pairs {
 	return p
 }
 
-// set fills in the pair at i, one of u, from the budgets of its ends.
-func (r *pairs) set(i int32, u int, p *Problem, du, dv []float64) {
-	v := int(r.v[i])
-	d := du[v]
-	ceiling := d
+// set fills in the pair at i, one of u, at a budget of d.
+func (r *pairs) set(i int32, u int, p *Problem, d, detour float64) {
+	v, ceiling := int(r.v[i]), d
 	if p.Ceiling != nil {
 		ceiling = p.Ceiling(u, v)
 	}
 	e := min(d, MaxBudget)
 	r.a[i], r.b[i] = math.Exp(-e/2), math.Exp(e/2)
 	r.proof[i] = directed.MulDown(r.b[i], directed.ExpDown(-ceiling))
-	// How much longer the shortest way over a third input is, of some.
-	detour := math.Inf(1)
-	for z := 0; z < len(du); z += 1 + len(du)/detours {
-		if s := du[z] + dv[z]; s < detour && z != u && z != v {
-			detour = s
-		}
-	}
 	r.omega[i] = math.Sqrt(min(max(detour/d-1, leastDetour), mostDetour))
 }
 

@@ -123,6 +123,7 @@ type part struct {
 // task is what works on some columns.
 type task struct {
 	id         int
+	lo, hi     int       // the columns
 	sum, loss  []float64 // sum_w v_w and sum_w D_w v_w, see addSums
 	worst      []float64 // certificate: the least reduced costs at each input
 	prices     []float64 // see prove
@@ -144,8 +145,9 @@ func newPoint(ctx context.Context, l *Plan, o Settings) (*point, engine) {
 		places: places,
 		tasks:  make([]*task, (m+taskColumns(n, m)-1)/taskColumns(n, m)),
 	}
+	begin := p.share()
 	for i := range p.tasks {
-		p.tasks[i] = &task{id: i, sum: vec(n), loss: vec(losses), worst: vec(n), plus: vec(n), less: vec(n)}
+		p.tasks[i] = &task{id: i, lo: begin[i], hi: begin[i+1], sum: vec(n), loss: vec(losses), worst: vec(n), plus: vec(n), less: vec(n)}
 	}
 	if l.Kind != Lazy {
 		p.parts = newParts(q, l.r, places)
@@ -195,13 +197,29 @@ func taskColumns(inputs, outputs int) int {
 	return max(leastColumns, (outputs+tasks-1)/tasks)
 }
 
+// share returns where the tasks begin: their columns have about as many squares of entries, which
+// is what most takes time for.
+func (p *point) share() []int {
+	work := make([]float64, p.m+1) // of the columns before
+	for w, c := range p.places {
+		k := float64(len(c.inputs))
+		work[w+1] = work[w] + float64(k*k)
+	}
+	begin := make([]int, len(p.tasks)+1)
+	for i := range begin {
+		begin[i], _ = slices.BinarySearch(work, work[p.m]*(float64(i)/float64(len(p.tasks))))
+	}
+	return begin
+}
+
 // columns calls f for every column, tasks in parallel. It stops with the
 // context's error, after whole columns: a task of a large problem takes seconds.
 func (p *point) columns(f func(t *task, w int)) error {
 	ctx := p.ctx
-	err := parallel.Chunks(ctx, p.m, taskColumns(p.n, p.m), p.o.Workers, nil, func(c, lo, hi int) {
-		for w := lo; w < hi && ctx.Err() == nil; w++ {
-			f(p.tasks[c], w)
+	err := parallel.Chunks(ctx, len(p.tasks), 1, p.o.Workers, nil, func(c, _, _ int) {
+		t := p.tasks[c]
+		for w := t.lo; w < t.hi && ctx.Err() == nil; w++ {
+			f(t, w)
 		}
 	})
 	return cmp.Or(err, ctx.Err())
