@@ -36,7 +36,8 @@ type Options struct {
 	TimeLimit time.Duration
 
 	// MemoryLimit is how many bytes may be used; 0 means 16 GiB. Where the distances of 4,096 inputs
-	// or more do not fit they are read again when they are needed.
+	// or more do not fit they are read again when they are needed. The runtime's garbage is not
+	// counted: see runtime/debug.SetMemoryLimit.
 	MemoryLimit float64
 
 	// Unit is that of the privacy metric, by default what [metric.UnitOf] says; another is

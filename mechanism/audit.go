@@ -289,7 +289,7 @@ type rowSum struct {
 	small bool
 }
 
-const smallWeight = 0x1p-900
+const smallWeight = 0x1p-950
 
 func (c *Channel) rowSums(ctx context.Context, o *auditing, fine bool) ([]rowSum, error) {
 	sums := make([]rowSum, c.n)

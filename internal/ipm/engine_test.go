@@ -328,3 +328,23 @@ func TestShare_IsEven(t *testing.T) {
 		}
 	}
 }
+
+// A pair weighs what the shortest of some detours between its ends says, over inputs that are neither
+// of them: every one of few, every third of 300.
+func TestPairs_WeighDetours(t *testing.T) {
+	for n, step := range map[int]int{3: 1, 60: 1, 300: 3} {
+		p := square(n, 2)
+		r := testkit.Must(newPairs(t.Context(), p))
+		r.each(func(i int32, u, v int) {
+			d, detour := p.Budget.Distance(u, v), math.Inf(1)
+			for z := 0; z < n; z += step {
+				if z != u && z != v {
+					detour = min(detour, p.Budget.Distance(u, z)+p.Budget.Distance(z, v))
+				}
+			}
+			if want := math.Sqrt(min(max(detour/d-1, leastDetour), mostDetour)); r.omega[i] != want {
+				t.Fatalf("%d inputs: the pair %d, %d weighs %v, want %v", n, u, v, r.omega[i], want)
+			}
+		})
+	}
+}
