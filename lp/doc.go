@@ -29,7 +29,7 @@
 // # Cost
 //
 // O(n^4) an iteration and at most 8 n^3 numbers; O(n^3 log n) and 100 n^2 on graphs. To a gap of
-// 1e-3, on two cores, 400 points of the plane take half a minute, 1,000 seven, 2,000 fifteen
+// 1e-3, on two cores, 400 plane points take half a minute, 1,000 seven, 2,000 fifteen
 // (1e-2), 10,000 twenty-two (4e-2); 10,000 to 100 outputs six, 40,000 half an hour (2e-3).
 //
 // # References
