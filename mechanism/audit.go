@@ -557,21 +557,21 @@ func quotients(a, b []float64) (lo, hi float64) {
 	return lo, hi
 }
 
-// exceeds tells whether a pair at distance d, of plain rows a and b with the sums s and t, certainly has a
-// level below m.Lo: most pairs need neither quotients nor logarithms. A margin of 2^-30 in the exponent is
+// exceeds tells whether a pair at distance d, of plain rows v and w with the sums s and t, certainly has a
+// level below a.Lo: most pairs need neither quotients nor logarithms. A margin of 2^-30 in the exponent is
 // far more than products round by. These are in the range of float64, as rows are not small, sums within
 // a factor 2^65 of each other, and exponents below most.
-func (m *Audit) exceeds(a, b []float64, s, t rowSum, d float64) bool {
+func (a *Audit) exceeds(v, w []float64, s, t rowSum, d float64) bool {
 	const most, apart = 600, 32
-	exponent, k := float64(m.Lo*d)-0x1p-30, s.exp-t.exp
+	exponent, k := float64(a.Lo*d)-0x1p-30, s.exp-t.exp
 	if !(exponent > 0 && exponent < most && -apart <= k && k <= apart) || s.small || t.small {
 		return false
 	}
 	factor, sums := math.Exp(exponent), math.Ldexp(s.t.Hi/t.t.Hi, k)
 	up, down := sums*factor, factor/sums
-	b = b[:len(a)]
-	for y, v := range a {
-		if w := b[y]; !(v <= up*w && w <= down*v) {
+	w = w[:len(v)]
+	for y, p := range v {
+		if q := w[y]; !(p <= up*q && q <= down*p) {
 			return false
 		}
 	}

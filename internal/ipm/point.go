@@ -197,8 +197,8 @@ func taskColumns(inputs, outputs int) int {
 	return max(leastColumns, (outputs+tasks-1)/tasks)
 }
 
-// share returns where the tasks begin: their columns have about as many squares of entries, which
-// is what most takes time for.
+// share returns where the tasks begin, such that the squares of the entries of their columns are about
+// as many: inverses and what is added of them take so long.
 func (p *point) share() []int {
 	work := make([]float64, p.m+1) // of the columns before
 	for w, c := range p.places {
