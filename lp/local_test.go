@@ -202,7 +202,6 @@ func TestAdd_WantsEntriesLeftOut(t *testing.T) {
 // ends, to the same bits whatever the workers; with little left out it is within four times the
 // tolerance.
 func TestByColumns_BracketsTheOptimum(t *testing.T) {
-	testkit.Slow(t)
 	r := random.Seeded(52)
 	tried, spaces := 0, testkit.Sweep(10, 60)
 	for i := range spaces {

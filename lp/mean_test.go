@@ -114,8 +114,7 @@ func TestMean_RoundsDown(t *testing.T) {
 
 // Where the whole program does not fit the memory, it is the bound of what Optimal begins with.
 func TestExtended_MeanWhereAllIsTooMuch(t *testing.T) {
-	testkit.Slow(t)
-	const n = 280
+	const n = 160
 	b := metric.Same(scattered(n))
 	p := testkit.Must(read(t.Context(), "test", b, 1, &Options{}))
 	s := p.solution()

@@ -433,8 +433,7 @@ const (
 // patterns, and 356 for each of the pairs that may be imposed.
 func (s LazySize) bytes(pairs, factors float64) float64 {
 	n, m, r, most, all := float64(s.Inputs), float64(s.Outputs), float64(s.Rows), float64(s.Column), s.Pairs
-	tasks := math.Ceil(m / float64(taskColumns(s.Inputs, s.Outputs)))
 	task := n*n + n*r + r*r + most*most + max(most*most, 2*all)
-	numbers := 10*pairs + factors + tasks*task + 2*(n+r)*(n+r) + m*n + 9*s.Entries
+	numbers := 10*pairs + factors + float64(tasks(s.Inputs, s.Outputs))*task + 2*(n+r)*(n+r) + m*n + 9*s.Entries
 	return float64(8*numbers) + float64(50*pairs) + float64(11*factors) + float64(356*all)
 }

@@ -55,34 +55,31 @@ func newPairs(ctx context.Context, p *Problem) (*pairs, error) {
 	}
 	step := 1 + n/detours
 	via := make([][]float64, n) // the budgets to every step-th input
-	each := func(f func(u int, from []float64)) error {
-		return parallel.Chunks(ctx, n, 4, 0, nil, func(_, lo, hi int) {
-			var from []float64
-			for u := lo; u < hi; u++ {
-				from = finite.Row(p.Budget, u, from)
-				f(u, from)
+	err := parallel.Chunks(ctx, n, 4, 0, nil, func(_, lo, hi int) {
+		var from []float64
+		for u := lo; u < hi; u++ {
+			from = finite.Row(p.Budget, u, from)
+			for z := 0; z < n; z += step {
+				via[u] = append(via[u], from[z])
 			}
-		})
-	}
-	err := each(func(u int, from []float64) {
-		for z := 0; z < n; z += step {
-			via[u] = append(via[u], from[z])
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	err = each(func(u int, from []float64) {
-		for i := r.start[u]; i < r.start[u+1]; i++ {
-			v := int(r.v[i])
-			// How much longer the shortest way over a third input is, of some.
-			detour := math.Inf(1)
-			for k, e := range via[u] {
-				if s := e + via[v][k]; s < detour && k*step != u && k*step != v {
-					detour = s
+	err = parallel.Chunks(ctx, n, 4, 0, nil, func(_, lo, hi int) {
+		for u := lo; u < hi; u++ {
+			for i := r.start[u]; i < r.start[u+1]; i++ {
+				v := int(r.v[i])
+				// The shortest way over a third input, of some.
+				detour := math.Inf(1)
+				for k, e := range via[u] {
+					if s := e + via[v][k]; s < detour && k*step != u && k*step != v {
+						detour = s
+					}
 				}
+				r.set(i, u, p, detour)
 			}
-			r.set(i, u, p, from[v], detour)
 		}
 	})
 	for _, w := range r.omega {
@@ -141,9 +138,11 @@ func (r *pairs) within(inputs, place []int32) *pairs {
 	return p
 }
 
-// set fills in the pair at i, one of u, at a budget of d.
-func (r *pairs) set(i int32, u int, p *Problem, d, detour float64) {
-	v, ceiling := int(r.v[i]), d
+// set fills in the pair at i, one of u, whose ends have that detour.
+func (r *pairs) set(i int32, u int, p *Problem, detour float64) {
+	v := int(r.v[i])
+	d := p.Budget.Distance(u, v)
+	ceiling := d
 	if p.Ceiling != nil {
 		ceiling = p.Ceiling(u, v)
 	}

@@ -92,6 +92,6 @@ const sparseInput = 8000
 // x, steps and right-hand sides, 9 m n. The list of pairs is left to the caller:
 // 128 n^2 are enough where none is implied.
 func bytes(n, m, r, pairs, factors, task float64) float64 {
-	size := float64(taskColumns(int(n), int(m)))
-	return float64(8 * (10*pairs + factors + math.Ceil(m/size)*task + 2*(n+r)*(n+r) + 9*m*n))
+	k := float64(tasks(int(n), int(m)))
+	return float64(8 * (10*pairs + factors + k*task + 2*(n+r)*(n+r) + 9*m*n))
 }

@@ -143,7 +143,7 @@ func newPoint(ctx context.Context, l *Plan, o Settings) (*point, engine) {
 		ctx: ctx, prob: q, o: o, n: n, m: m, nz: nz, all: l.r, ends: l.r.ends(),
 		x: vec(last.first + len(last.inputs)), y: vec(n), z: vec(losses), t: vec(nz), sum: vec(n), loss: vec(losses),
 		places: places,
-		tasks:  make([]*task, (m+taskColumns(n, m)-1)/taskColumns(n, m)),
+		tasks:  make([]*task, tasks(n, m)),
 	}
 	begin := p.share()
 	for i := range p.tasks {
@@ -175,10 +175,9 @@ func (p *point) layout() (rows int) {
 	return rows
 }
 
-// Columns are worked on in tasks of at least leastColumns, at most mostTasks of
-// them, in parallel. Each keeps sums of its own, up to four matrices, so that they can
-// be added in a fixed order; above manyColumns, where only sparse factors fit
-// the memory, there are half as many tasks, and above manyInputs a quarter.
+// Columns are worked on in at most mostTasks tasks, of leastColumns and more, in parallel. Each keeps
+// sums of its own, up to four matrices, so that they can be added in a fixed order; above manyColumns,
+// where only sparse factors fit the memory, there are half as many tasks, and above manyInputs a quarter.
 const (
 	leastColumns = 4
 	mostTasks    = 16
@@ -186,15 +185,15 @@ const (
 	manyInputs   = 2048
 )
 
-// taskColumns is the number of columns in a task.
-func taskColumns(inputs, outputs int) int {
-	tasks := mostTasks
+// tasks is the number of tasks.
+func tasks(inputs, outputs int) int {
+	most := mostTasks
 	if inputs > manyInputs {
-		tasks /= 4
+		most /= 4
 	} else if outputs > manyColumns {
-		tasks /= 2
+		most /= 2
 	}
-	return max(leastColumns, (outputs+tasks-1)/tasks)
+	return min(most, (outputs+leastColumns-1)/leastColumns)
 }
 
 // share returns where the tasks begin, such that the squares of the entries of their columns are about
