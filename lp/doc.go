@@ -23,14 +23,14 @@
 // # Guarantees
 //
 // Nothing rests on the solver: the table is audited to at most alpha, [Solution].Objective is
-// its loss, rounded up, and no mechanism loses less than DualBound, rounded down. A search
-// that is ended is as private.
+// its loss, rounded up, and no mechanism loses less than DualBound, rounded down. An
+// ended search is as private.
 //
 // # Cost
 //
 // O(n^4) an iteration and at most 8 n^3 numbers; O(n^3 log n) and 100 n^2 on graphs. To a gap of
 // 1e-3, on two cores, 400 plane points take half a minute, 1,000 seven, 2,000 fifteen
-// (1e-2), 10,000 twenty-two (4e-2); 10,000 to 100 outputs six, 40,000 half an hour (2e-3).
+// (1e-2), 10,000 twenty-two (4e-2, 21 GiB); 10,000 to 100 outputs six, 40,000 half an hour (2e-3).
 //
 // # References
 //

@@ -279,17 +279,15 @@ func (c *Channel) auditPure(ctx context.Context, rho metric.Finite, o *auditing,
 	return c.pairs(ctx, rho, o, each)
 }
 
-// rowSum is the total of a row: t * e^ln (log) or t * 2^exp, t within a relative error err. A plain row
-// is small where it has a weight > 0 below smallWeight.
+// rowSum is the total of a row: t * e^ln (log) or t * 2^exp, t within a relative error err. subnormal
+// tells of a plain row with such a weight.
 type rowSum struct {
-	t     exact.DD
-	ln    float64
-	exp   int
-	err   float64
-	small bool
+	t         exact.DD
+	ln        float64
+	exp       int
+	err       float64
+	subnormal bool
 }
-
-const smallWeight = 0x1p-950
 
 func (c *Channel) rowSums(ctx context.Context, o *auditing, fine bool) ([]rowSum, error) {
 	sums := make([]rowSum, c.n)
@@ -297,8 +295,8 @@ func (c *Channel) rowSums(ctx context.Context, o *auditing, fine bool) ([]rowSum
 		switch {
 		case !c.log:
 			_, e := math.Frexp(r.scale)
-			small := slices.ContainsFunc(r.W, func(w float64) bool { return w > 0 && w < smallWeight })
-			sums[x] = rowSum{t: r.TotalDD(r.scale), exp: e, err: exact.TotalDDErr, small: small}
+			subnormal := slices.ContainsFunc(r.W, func(w float64) bool { return w > 0 && w < 0x1p-1022 })
+			sums[x] = rowSum{t: r.TotalDD(r.scale), exp: e, err: exact.TotalDDErr, subnormal: subnormal}
 		case fine:
 			sums[x] = rowSum{t: r.TotalDD(r.scale), ln: r.scale, err: exact.TotalDDErr}
 		default:
@@ -559,12 +557,13 @@ func quotients(a, b []float64) (lo, hi float64) {
 
 // exceeds tells whether a pair at distance d, of plain rows v and w with the sums s and t, certainly has a
 // level below a.Lo: most pairs need neither quotients nor logarithms. A margin of 2^-30 in the exponent is
-// far more than products round by. These are in the range of float64, as rows are not small, sums within
-// a factor 2^65 of each other, and exponents below most.
+// far more than factors and products round by. Factors are in the range of float64, as sums are within a
+// factor 2^65 of each other and exponents below most. A product below that range is below all weights > 0
+// of rows without subnormal ones, one above it above all.
 func (a *Audit) exceeds(v, w []float64, s, t rowSum, d float64) bool {
 	const most, apart = 600, 32
 	exponent, k := float64(a.Lo*d)-0x1p-30, s.exp-t.exp
-	if !(exponent > 0 && exponent < most && -apart <= k && k <= apart) || s.small || t.small {
+	if !(exponent > 0 && exponent < most && -apart <= k && k <= apart) || s.subnormal || t.subnormal {
 		return false
 	}
 	factor, sums := math.Exp(exponent), math.Ldexp(s.t.Hi/t.t.Hi, k)

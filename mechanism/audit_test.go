@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/metricdp/metricdp/internal/exact"
 	"github.com/metricdp/metricdp/internal/random"
 	"github.com/metricdp/metricdp/internal/testkit"
@@ -212,27 +214,31 @@ func TestAudit_ContainsExactLevelAtTheEnds(t *testing.T) {
 }
 
 // Pairs that are passed over have no larger level: the audit of many rows is that of the worst two of
-// them, also where weights are too small for products of them, or 0.
+// them, also where weights are subnormal, 0 or far from each other, and rows of other scales.
 func TestAudit_OfTheWorstPair(t *testing.T) {
 	r, infinite := random.Seeded(10), 0
 	for trial := range 400 {
 		const n, m = 5, 4
-		f := space.Path(n, 1+r.Float64())
+		step := 1 + r.Float64()
+		if trial%6 == 5 {
+			step *= 300
+		}
+		f := space.Path(n, step)
 		rows := make([][]float64, n)
 		for x := range rows {
 			rows[x] = []float64{1, r.Float64(), r.Float64(), r.Float64()}
-			switch trial % 5 {
+			switch trial % 6 {
 			case 1: // numbers of few bits
 				rows[x][3] = float64(1+r.IntN(4)) * 0x1p-1074
 			case 2:
-				rows[x][3] = math.Ldexp(1+r.Float64(), -940-r.IntN(80))
+				rows[x][3] = math.Ldexp(1+r.Float64(), -1000-r.IntN(60))
 			case 3:
 				rows[x][3] = math.Ldexp(float64(r.IntN(3)), -800)
 			case 4: // rows of other scales
-				unit := math.Ldexp(1, r.IntN(10)*(1+trial%9))
-				for y := range rows[x] {
-					rows[x][y] *= unit
-				}
+				floats.Scale(math.Ldexp(1, r.IntN(10)*(1+trial%9)), rows[x])
+			case 5: // levels times distances, and scales, beyond what factors hold
+				floats.Scale(math.Ldexp(1, 900*r.IntN(2)), rows[x])
+				rows[x][3] = math.Ldexp(1+r.Float64(), r.IntN(1900)-1000)
 			}
 		}
 		audit := func(of ...int) Audit {

@@ -69,8 +69,9 @@ const (
 	passes = 200 // at most, and evenly where no envelope mends what is left
 	evenly = 500
 	look   = 25 // passes between two looks at the row sums
-	// even is what the logarithms of row sums may differ by, as a share of the budget.
-	even = .005
+	// even is what the logarithms of row sums may differ by, as a share of the budget; mostSlack is what
+	// the rate may be lower by for it where no envelope mends it: half the rate is safe in any case.
+	even, mostSlack = .005, .2
 	// faint is the logarithm of a share of a sum that is not counted.
 	faint = -40
 	// least is the logarithm of a weight below which columns are level, as private.
@@ -88,9 +89,9 @@ func New(ctx context.Context, p *Problem, base *Base, share float64) (*Kernel, e
 		_, err := k.balance(1 - envelope.Margin)
 		return k, err
 	}
-	for slack := 1.1 * even; ; {
+	for slack := 1.1 * even; ; { // the level is at most the rate and the unevenness
 		share, err := k.balance(1 - slack)
-		if err != nil || !(share > slack) || slack > .2 {
+		if err != nil || !(share > slack) || slack > mostSlack {
 			return k, err
 		}
 		slack = 1.2 * share
